@@ -231,7 +231,9 @@ extension MemoryStorage: SyncStorage {
       }
       if let number = tombstone.orderNumber {
         if claim.verdict == .granted || claim.verdict == .duplicate { book.set(.delivered, of: number) }
-        if claim.verdict == .refunded { book.set(.refunded, of: number) }
+        if claim.verdict == .refunded {
+          book.set(tombstone.refund?.leavesUnits == true ? .partlyRefunded : .refunded, of: number)
+        }
       }
       ended.append(tombstone)
     }

@@ -176,7 +176,7 @@ package struct OrderBook: MatchSource, Sendable {
       }
       update(slot) { order in
         order.boundTo = key
-        if order.state != .delivered, order.state != .refunded { order.state = .paid }
+        if ![.delivered, .refunded, .partlyRefunded].contains(order.state) { order.state = .paid }
       }
     } else if foreign[number] == nil {
       foreign[number] = key
@@ -256,7 +256,7 @@ extension OrderFacts {
   /// unknown state counts as open.
   fileprivate var canBeProposed: Bool {
     boundTo == nil && state != .cancelled && state != .alreadyOwned && state != .paid && state != .delivered
-      && state != .refunded
+      && state != .refunded && state != .partlyRefunded
   }
 
   /// Whether the order counts for `MatchSource.hasSeveralAccounts`.

@@ -25,7 +25,7 @@ struct Timeline {
       return status(of: current, .active, now: now, entitledUntil: end(ends[current], live))
     }
     let period = periods[latest]
-    if let revoked = period.revocationDate, revoked <= now {
+    if let revoked = period.revocationDate, revoked <= now, !Self.isRestOfReplaced(period) {
       return status(of: latest, Self.isFamily(period) ? .revoked : .refunded, now: now)
     }
     if period.isUpgraded { return status(of: latest, .upgraded, now: now) }
@@ -97,6 +97,11 @@ struct Timeline {
     // Without a known type the owner decides: who has not paid is refunded nothing.
     default: period.ownership == .familyShared || period.ownership == .assigned
     }
+  }
+
+  /// Whether the refund is the rest of the price of a plan that another one has replaced (purchases-ios#6515).
+  private static func isRestOfReplaced(_ period: SubscriptionPeriod) -> Bool {
+    period.isUpgraded && period.revocationType == .proratedRefund
   }
 
   /// The actual ends: the date of expiry, or an earlier event. One pass from the end finds, for each period,

@@ -1,3 +1,4 @@
+public import AppStoreReceipts
 public import Foundation
 import PurchaseQueue
 
@@ -160,8 +161,10 @@ public enum BackendVerdict: Sendable, Hashable {
   case duplicate
   /// Genuine, a period of a subscription that is over: nothing to credit.
   case lapsed
-  /// Genuine, and refunded or revoked: nothing to credit.
+  /// Genuine, and refunded or revoked: nothing to credit. If the proof says that a part is refunded, it is that part.
   case refunded
+  /// Genuine, and this part of it is refunded: the other units are credited.
+  case partlyRefunded(RefundedShare)
   /// Credited to another account.
   case belongsToAnother
   /// Not known yet, such as when the store does not answer. Tried again after this time; nil for the usual one.

@@ -1,3 +1,4 @@
+import AppStoreReceipts
 import PurchaseQueue
 
 /// Why a call of a ``PurchaseBackend`` brought no answer.
@@ -117,6 +118,7 @@ extension ClaimVerdict {
       if caller.isBuyer, orderNumber == nil { orderNumber = claim.candidates?.first }
     case .lapsed: self.verdict = .lapsed
     case .refunded: self.verdict = .refunded
+    case .partlyRefunded(let share): (self.verdict, refundedShare) = (.refunded, share.milliPercent)
     case .belongsToAnother: (self.verdict, owner) = (.otherOwner, .another)
     case .pending(let reason, let pause):
       self.reason = reason

@@ -66,7 +66,7 @@ struct SheetAnswer {
   static func isOver(_ transaction: StoreTransaction, for order: PurchaseOrder) -> Bool {
     // A guest's token is of one payment, whatever the device's clock says.
     if order.accountToken.isGuest, transaction.accountToken == order.accountToken { return false }
-    if transaction.revokedAt != nil || transaction.isUpgraded == true { return true }
+    if transaction.isTakenBack || transaction.isUpgraded == true { return true }
     return transaction.expiresAt.map { $0 <= order.createdAt } ?? false
   }
 

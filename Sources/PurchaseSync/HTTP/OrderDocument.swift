@@ -65,6 +65,9 @@ public struct OrderState: RawRepresentable, Hashable, Sendable, Codable {
   public static let delivered = OrderState(rawValue: "delivered")
   /// Fulfilled, and refunded since. Only the device uses this word; the backend knows the order as delivered.
   public static let refunded = OrderState(rawValue: "refunded")
+  /// Fulfilled, and some of its units refunded since. Only the device uses this word; the backend knows the order as
+  /// delivered.
+  public static let partlyRefunded = OrderState(rawValue: "partlyRefunded")
   /// Its sheet was closed, and no payment is known. Still binds by its token, because a payment may arrive later.
   public static let cancelled = OrderState(rawValue: "cancelled")
   /// The store answered with a purchase that was made before this order: nothing was charged for it. Only the device

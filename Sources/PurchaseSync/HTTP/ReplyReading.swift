@@ -99,7 +99,8 @@ private struct LenientVerdict: Decodable {
   var verdict: ClaimVerdict?
 
   private enum Key: String, CodingKey {
-    case environment, transactionID, verdict, orderNumber, reason, retryAfter, storeStatus, owner
+    case environment, transactionID, verdict, orderNumber, reason, retryAfter, storeStatus, owner,
+      refundedShare, refundedUnits
   }
 
   init(from decoder: any Decoder) {
@@ -119,7 +120,8 @@ private struct LenientVerdict: Decodable {
         // An order number decides about money: if it cannot be read, the whole verdict is dropped.
         orderNumber: try container.decodeIfPresent(String.self, forKey: .orderNumber),
         reason: optional(.reason, String.self), retryAfter: optional(.retryAfter, Double.self),
-        storeStatus: optional(.storeStatus, Int.self), owner: optional(.owner, PurchaseOwner.self))
+        storeStatus: optional(.storeStatus, Int.self), owner: optional(.owner, PurchaseOwner.self),
+        refundedShare: optional(.refundedShare, Int.self), refundedUnits: optional(.refundedUnits, Int.self))
     } catch {
       verdict = nil
     }

@@ -34,11 +34,17 @@ public struct ClaimVerdict: Codable, Sendable, Hashable {
   public var storeStatus: Int?
   /// Whose purchase it is, for this device; set with a verdict that settles.
   public var owner: PurchaseOwner?
+  /// For `refunded`: how much of the price the store gave back, in thousandths of a percent of the whole quantity. Omitted,
+  /// it is what the proof says.
+  public var refundedShare: Int?
+  /// For `refunded`: how many units of the quantity that takes back. The others stay credited.
+  public var refundedUnits: Int?
 
   /// Creates an answer; omit the values that do not apply.
   public init(
     environment: String, transactionID: String, verdict: Verdict, orderNumber: String? = nil,
-    reason: String? = nil, retryAfter: Double? = nil, storeStatus: Int? = nil, owner: PurchaseOwner? = nil
+    reason: String? = nil, retryAfter: Double? = nil, storeStatus: Int? = nil, owner: PurchaseOwner? = nil,
+    refundedShare: Int? = nil, refundedUnits: Int? = nil
   ) {
     self.environment = environment
     self.transactionID = transactionID
@@ -48,6 +54,8 @@ public struct ClaimVerdict: Codable, Sendable, Hashable {
     self.retryAfter = retryAfter
     self.storeStatus = storeStatus
     self.owner = owner
+    self.refundedShare = refundedShare
+    self.refundedUnits = refundedUnits
   }
 }
 
@@ -65,7 +73,7 @@ public struct Verdict: RawRepresentable, Hashable, Sendable, Codable, CustomStri
   public static let duplicate = Verdict(rawValue: "duplicate")
   /// Genuine, a subscription period that is over: nothing to grant.
   public static let lapsed = Verdict(rawValue: "lapsed")
-  /// Genuine, refunded or revoked: nothing to grant.
+  /// Genuine, refunded or revoked: nothing to grant. After a refund of a part, the other units are credited.
   public static let refunded = Verdict(rawValue: "refunded")
   /// The purchase belongs to another account than the one that asks, and that account has it.
   public static let otherOwner = Verdict(rawValue: "otherOwner")

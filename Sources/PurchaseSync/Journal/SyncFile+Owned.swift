@@ -110,7 +110,8 @@ extension SyncFile {
       try journal.update(row.order.number) { $0.existing?.answer = answer }
     }
     guard let tombstone = try queue.tombstone(entry.key) else { return false }
-    return Tombstone.verdict(in: outcome).isOver != tombstone.verdict.isOver
+    let isOver = Tombstone.verdict(in: outcome).isOver
+    return isOver != tombstone.verdict.isOver || Tombstone.refundNote(in: outcome) != tombstone.refundNote
   }
 
   // MARK: Outcomes

@@ -269,7 +269,9 @@ extension SyncFile: SyncStorage {
         guard isNamed else { return }
         throw .invalid(what: obstacle)
       }
-      try journal.update(number) { $0.settle(buried.key, buried.verdict) }
+      try journal.update(number) {
+        $0.settle(buried.key, buried.verdict, leavesUnits: buried.refund?.leavesUnits == true)
+      }
     }
     for number in tombstones.compactMap(\.orderNumber) { queue.unprotect("order." + number) }
     for row in closed { mirrorState(of: row) }

@@ -31,7 +31,7 @@ extension SyncFile {
   /// vault holds the orders that this device made.
   func mirrorState(of row: OrderRow) {
     guard queue.hasVault else { return }
-    if [.delivered, .refunded, .alreadyOwned].contains(row.order.state) {
+    if [.delivered, .refunded, .partlyRefunded, .alreadyOwned].contains(row.order.state) {
       queue.unprotect(Self.orderPrefix + row.order.number)
     } else if row.isOwn {
       mirror(row)

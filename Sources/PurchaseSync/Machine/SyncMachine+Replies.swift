@@ -70,6 +70,7 @@ extension SyncMachine {
     let owner = PurchaseOwner.settled(claim.verdict, stated: answer.verdicts[index]?.owner, in: lane)
     if owner != .usual(of: claim.verdict, in: lane) { claim.owner = owner }
     if claim.owner == .yours, lane == .device { claim.provenBy = answer.presented }
+    claim.refund = answer.verdicts[index].flatMap { RefundNote($0) }
     claim.isAnswer = lane.asker != nil
     guard !claim.isAnswer, let number = answer.verdicts[index]?.orderNumber,
       number != answer.sent[index].orderNumber

@@ -70,7 +70,9 @@ package struct TokenOrders: Sendable, Hashable {
   ) -> [OrderFacts] {
     let paid = transaction.purchasedAt
     let end = paid.adding(milliseconds: window.toleranceMilliseconds)
-    let done: Set<OrderState> = [.alreadyOwned, .paid, .delivered, .refunded]
+    let done: Set<OrderState> = [
+      .alreadyOwned, .paid, .delivered, .refunded, .partlyRefunded,
+    ]
     let possible = agreeing.filter { $0.boundTo == nil && $0.createdAt <= end && !done.contains($0.state) }
     let waiting = possible.filter { $0.state != .cancelled }
     return waiting.filter { $0.createdAt <= paid } + waiting.filter { $0.createdAt > paid }.reversed()

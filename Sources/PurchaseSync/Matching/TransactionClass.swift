@@ -78,7 +78,7 @@ package struct Classification: Sendable, Hashable {
   package init(_ transaction: borrowing StoreTransaction) {
     (origin, signs) = Self.origin(of: transaction)
     canLackToken = transaction.proof.kind != ProofKind.signedTransaction.rawValue
-    if transaction.revokedAt != nil {
+    if transaction.isTakenBack, !transaction.isRestOfReplacedPlan {
       transactionClass = .revocation
       signs.insert(.revocationDate, at: 0)
     } else if transaction.isUpgraded == true {

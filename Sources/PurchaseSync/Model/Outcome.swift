@@ -36,14 +36,15 @@ public struct Outcome: Sendable, Hashable {
   public var purchase: (productID: String, quantity: Int)? {
     details.known.map { ($0.productID, $0.quantity) }
   }
-  /// How much of the price the store gave back, from 0 to 1, if the verdict is `refunded`: 1 if the proof does not say.
-  /// A prorated refund is a part: of three units, one that is refunded is a third. Nil for every other verdict.
-  public var refundedShare: Double? {
+  /// What was refunded of it, if the verdict is `refunded`.
+  var refund: KnownRefund? {
     guard verdict == .refunded else { return nil }
-    return Double(details.known?.refundedShare ?? 100_000) / 100_000
+    return details.known.map { KnownRefund(refundNote, $0) }
   }
 
   private var details: EntryDetails
+  /// What the verdict says of a refund.
+  private(set) var refundNote: RefundNote?
   /// The verdict as it is stored. An account that did not prove the purchase gets another one.
   private var storedVerdict: Verdict
   /// The account that proved the purchase of the device lane to be its own.
@@ -59,6 +60,7 @@ public struct Outcome: Sendable, Hashable {
     settledAt = tombstone.settledAt
     details = EntryDetails(of: tombstone)
     storedVerdict = verdict
+    refundNote = tombstone.refundNote
     provenBy = tombstone.provenBy
   }
 

@@ -34,15 +34,17 @@ public struct PurchaseOwner: RawRepresentable, Hashable, Sendable, Codable {
 
 /// The outcome of a tombstone: the verdict, the owner if it is not the usual one, and of the device lane the account that
 /// proved the purchase to be its own, such as `duplicate/yours/alice`. The account is last: its name may hold anything.
+/// What a verdict says of a refund is behind its word, such as `refunded:33333:1/yours`.
 extension Tombstone {
   private static var separator: UInt8 { UInt8(ascii: "/") }
 
   /// The text that is stored as the outcome.
   package static func outcome(
-    _ verdict: Verdict, owner: PurchaseOwner?, provenBy account: String? = nil
+    _ verdict: Verdict, owner: PurchaseOwner?, provenBy account: String? = nil, refund: RefundNote? = nil
   ) -> String {
-    guard let owner else { return verdict.rawValue }
-    return [verdict.rawValue, owner.rawValue, account].compactMap { $0 }
+    let head = refund?.text(after: verdict) ?? verdict.rawValue
+    guard let owner else { return head }
+    return [head, owner.rawValue, account].compactMap { $0 }
       .joined(separator: String(Unicode.Scalar(separator)))
   }
 
@@ -54,16 +56,25 @@ extension Tombstone {
   }
 
   /// The backend's verdict in the text of an outcome.
-  package static func verdict(in outcome: String) -> Verdict { Verdict(rawValue: divided(outcome[...]).head) }
+  package static func verdict(in outcome: String) -> Verdict {
+    Verdict(rawValue: RefundNote.divided(divided(outcome[...]).head).word)
+  }
+
+  /// What the verdict in the text of an outcome says of a refund; nil for nothing.
+  package static func refundNote(in outcome: String) -> RefundNote? {
+    RefundNote.divided(divided(outcome[...]).head).note
+  }
 
   /// The backend's verdict.
   package var verdict: Verdict { Self.verdict(in: outcome) }
 
+  /// What the backend's verdict says of a refund; nil for nothing.
+  package var refundNote: RefundNote? { Self.refundNote(in: outcome) }
+
   /// Whose purchase it is.
   package var owner: PurchaseOwner {
-    let (verdict, rest) = Self.divided(outcome[...])
-    let stated = rest.map { PurchaseOwner(rawValue: Self.divided($0).head) }
-    return .settled(Verdict(rawValue: verdict), stated: stated, in: lane)
+    let stated = Self.divided(outcome[...]).rest.map { PurchaseOwner(rawValue: Self.divided($0).head) }
+    return .settled(verdict, stated: stated, in: lane)
   }
 
   /// The account whose credential came with the upload that was answered with `yours`.

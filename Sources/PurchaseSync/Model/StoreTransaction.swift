@@ -41,9 +41,9 @@ public struct StoreTransaction: Sendable, Hashable {
   public var revokedAt: Timestamp?
   /// Why the store took the purchase back.
   public var revocationReason: RevocationReason?
-  /// How much of the price the store gave back, in thousandths of a percent: 100,000 is all of it. Nil if the store took
-  /// nothing back, or where the proof cannot say.
-  public var refundedShare: Int?
+  /// How much the store took back, of the whole quantity. Nil if the store took nothing back (`revokedAt` is nil), and
+  /// where the proof does not say how much: then it is all of it.
+  public var refundedShare: RefundedShare?
   /// Whether another plan of the group replaced this period; nil where the proof cannot say.
   public var isUpgraded: Bool?
   /// Whether the purchase is the user's own or shared by the family; nil where the proof cannot say.
@@ -159,10 +159,17 @@ extension Timestamp {
   }
 }
 
-extension SignedTransaction {
-  /// Milliunits of a percent. Apple states them for a prorated refund only.
-  fileprivate var refundedShare: Int? {
-    if let revocationPercentage { return Int(min(max(0, revocationPercentage), 100_000)) }
-    return revocationType == .fullRefund ? 100_000 : nil
+extension StoreTransaction {
+  /// Whether the store took all of it back, so that it gives nothing any more. A part of it leaves the other units; a
+  /// refunded period is over, whatever share of it was left.
+  var isTakenBack: Bool {
+    guard revokedAt != nil else { return false }
+    return expiresAt != nil || (refundedShare ?? .whole).units(of: quantity) >= quantity
+  }
+
+  /// Whether the refund is the rest of the price of a plan that another plan has replaced: an upgrade gives it back, too
+  /// (purchases-ios#6515).
+  var isRestOfReplacedPlan: Bool {
+    isUpgraded == true && expiresAt != nil && refundedShare.map { $0 < .whole } ?? false
   }
 }

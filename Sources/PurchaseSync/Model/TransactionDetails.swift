@@ -19,6 +19,7 @@ package struct TransactionDetails: Codable, Hashable, Sendable {
   package var expiresAt: Timestamp?
   package var revokedAt: Timestamp?
   package var revocationReason: Int?
+  /// In thousandths of a percent.
   package var refundedShare: Int?
   package var isUpgraded: Bool?
   package var signedAt: Timestamp?
@@ -40,7 +41,7 @@ package struct TransactionDetails: Codable, Hashable, Sendable {
     expiresAt = transaction.expiresAt
     revokedAt = transaction.revokedAt
     revocationReason = transaction.revocationReason?.rawValue
-    refundedShare = transaction.refundedShare
+    refundedShare = transaction.refundedShare?.milliPercent
     isUpgraded = transaction.isUpgraded
     signedAt = transaction.signedAt
     guard let match else { return }

@@ -187,7 +187,8 @@ struct OrderFilter: Hashable {
       case .unbound:
         // The sheet of an owned order is closed: no later payment is its own.
         "bound_to IS NULL AND existing_key IS NULL "
-          + "AND state NOT IN ('requested', 'cancelled', 'alreadyOwned', 'paid', 'delivered', 'refunded')"
+          + "AND state NOT IN ('requested', 'cancelled', 'alreadyOwned', 'paid', 'delivered', 'refunded', "
+          + "'partlyRefunded')"
       case .counted: "(bound_to IS NOT NULL OR state NOT IN ('requested', 'cancelled', 'alreadyOwned'))"
       }
     // A copied file's orders were made on another device. That device has them, and gets their payments.

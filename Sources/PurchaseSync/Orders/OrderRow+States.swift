@@ -9,7 +9,7 @@ import PurchaseQueue
 ///     (removed)              │        │  └ again ───┼──▶ open   the backend answers a new request with it
 ///                            ├────────┼─────────────┤
 ///                            ▼        ▼             ▼
-///                           paid ───────────▶ delivered ─▶ refunded
+///                           paid ───────────▶ delivered ─▶ refunded, partlyRefunded
 ///                            a transaction is bound; its verdict
 ///
 ///     open, deferred, cancelled ─▶ alreadyOwned                 the store answered with an earlier transaction
@@ -75,15 +75,16 @@ extension OrderRow {
     guard boundTo == nil else { return }
     boundTo = key
     if existing?.key == key { existing = nil }
-    if order.state != .delivered, order.state != .refunded { order.state = .paid }
+    if ![.delivered, .refunded, .partlyRefunded].contains(order.state) { order.state = .paid }
   }
 
-  /// The order's transaction has a verdict: the backend knows the order, and its state.
-  mutating func settle(_ key: EntryKey, _ verdict: Verdict) {
+  /// The order's transaction has a verdict: the backend knows the order, and its state. `leavesUnits`: a refund takes a
+  /// part of it back.
+  mutating func settle(_ key: EntryKey, _ verdict: Verdict, leavesUnits: Bool = false) {
     notice = nil
     bind(key)
     if verdict == .granted || verdict == .duplicate { order.state = .delivered }
-    if verdict == .refunded { order.state = .refunded }
+    if verdict == .refunded { order.state = leavesUnits ? .partlyRefunded : .refunded }
   }
 
   /// Another device gave the order to the app: the file is a copy. Its token still names its owner, and no payment
@@ -107,7 +108,7 @@ extension OrderState {
     switch known {
     case .deferred: self != .open
     case .cancelled, .alreadyOwned: self != .open && self != .deferred
-    case .paid, .delivered, .refunded: ![.open, .deferred, .cancelled, .expired].contains(self)
+    case .paid, .delivered, .refunded, .partlyRefunded: ![.open, .deferred, .cancelled, .expired].contains(self)
     default: true
     }
   }

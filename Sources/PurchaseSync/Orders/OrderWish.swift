@@ -42,6 +42,7 @@ extension OrderWish {
       quantity: quantity, purchasedAt: moment, accountToken: nil,
       proof: Payload(kind: ProofKind.signedTransaction.rawValue, bytes: []))
     (transaction.expiresAt, transaction.revokedAt, transaction.signedAt) = (moment, moment, moment)
+    transaction.refundedShare = .whole
     let match = OrderMatch(
       kind: .none, lane: .account(account), transactionClass: .purchase, evidence: MatchEvidence.allCases)
     do throws(QueueError) {

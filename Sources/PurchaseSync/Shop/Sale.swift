@@ -7,7 +7,8 @@ public enum Sale: Sendable, Hashable {
   case delivered(Outcome)
   /// The user owned the product before, and this account has it. Nothing was charged.
   case alreadyOwned(Outcome)
-  /// The purchase has ended and gives this account nothing: it was refunded, its period is over, or it is another account's.
+  /// The purchase gives this account nothing, or not all: it was refunded, or a part of it (``Outcome/unitsHeld``), its
+  /// period is over, or it is another account's.
   case settled(Outcome)
   /// The purchase goes on without the caller. Its outcome comes to `fulfil`, perhaps in a later launch.
   case pending(Wait)
@@ -51,7 +52,8 @@ extension Sale {
     case .delivered: "Thank you. Your purchase is complete."
     case .alreadyOwned: "You own this already. Nothing was charged."
     case .settled(let outcome) where outcome.owner == .another: "This purchase belongs to another account."
-    case .settled(let outcome) where outcome.verdict == .refunded: "This purchase was refunded."
+    case .settled(let outcome) where outcome.verdict == .refunded:
+      outcome.partText.map { $0 + " You have the rest." } ?? "This purchase was refunded."
     case .settled: "This purchase is over."
     case .scheduled: "Your plan changes when the present one ends. Nothing is charged before."
     case .pending(.approval): "Your purchase waits for approval. Nothing is charged before."

@@ -70,6 +70,8 @@ public struct ShopStatus: Sendable, Hashable {
     case delivered
     /// It was delivered, and the store has refunded it since.
     case refunded
+    /// It was delivered, and the store has refunded some of its units since.
+    case partlyRefunded
     /// Paid. The account has to sign in.
     case needsSignIn
     /// Paid. The backend does not accept the purchase as it is. It is kept and tried daily.
@@ -82,6 +84,7 @@ public struct ShopStatus: Sendable, Hashable {
       case .onItsWay: "Paid, on its way"
       case .delivered: "Delivered"
       case .refunded: "Refunded"
+      case .partlyRefunded: "Partly refunded"
       case .needsSignIn: "Paid. Sign in to receive it"
       case .needsSupport: "Paid. Contact support to receive it"
       }
@@ -103,6 +106,7 @@ extension ShopStatus {
         case .deferred: order.mayBeApproved(before: orders[(place + 1)...], now) ? .waitingForApproval : nil
         case .delivered: .delivered
         case .refunded: .refunded
+        case .partlyRefunded: .partlyRefunded
         default: nil
         }
       if let stage { items[order.number] = Item(order, stage) }
@@ -156,7 +160,7 @@ extension PurchaseOrder {
 extension OrderState {
   /// Whether the order was paid, or waits for an approval.
   fileprivate var isPurchase: Bool {
-    [.deferred, .paid, .delivered, .refunded, .alreadyOwned].contains(self)
+    [.deferred, .paid, .delivered, .refunded, .partlyRefunded, .alreadyOwned].contains(self)
   }
 }
 

@@ -38,22 +38,25 @@ extension BackendModel {
     // A later confirmation of the same facts is stored, and is no change of the row.
     var before = known?.facts
     before?.toldAt = row.facts.toldAt
+    before?.shareToldAt = row.facts.shareToldAt
     if row.facts != before { row.updatedAt = now }
     make(.purchase(row), into: &log)
     follow(row.facts, before: known?.facts, into: &log)
   }
 
-  /// Reverses credits with a refund, and restores them when the store reverses the refund. Reversals that came from
-  /// another source stay.
+  /// Reverses credits with a refund, or the units that its share covers, and restores them when the store reverses the
+  /// refund. The same share again changes nothing. Reversals that came from another source stay.
   private mutating func follow(
     _ facts: VerifiedTransaction, before: VerifiedTransaction?, into log: inout WriteLog
   ) {
     let key = facts.grantKey
-    if let moment = facts.revocationDate {
-      if isReversed(key), before?.revocationDate == moment { return }
-      let reversal = Reversal(transaction: key, at: Timestamp(milliseconds: moment))
+    if let moment = facts.revocationDate, let share = facts.refund {
+      if reversal(of: key) != nil, before?.revocationDate == moment, before?.refund == share { return }
+      let reversal = Reversal(
+        transaction: key, at: Timestamp(milliseconds: moment), share: facts.refundedShare,
+        units: facts.isTakenBack ? nil : share.units(of: facts.quantity))
       if self.reversal(of: key) != reversal { make(.reversal(reversal), into: &log) }
-    } else if facts.revocationDate == nil, let moment = before?.revocationDate, isReversed(key) {
+    } else if before?.refund != nil, let moment = before?.revocationDate, reversal(of: key) != nil {
       let undone = Reversal(
         transaction: key, at: Timestamp(milliseconds: moment),
         undoneAt: Timestamp(milliseconds: facts.toldAt))

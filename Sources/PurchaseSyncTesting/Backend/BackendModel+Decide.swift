@@ -43,8 +43,28 @@ extension BackendModel {
     _ claim: Claim, _ facts: VerifiedTransaction, isConsumable: Bool,
     from uploader: Uploader, now: Timestamp
   ) -> Ruling {
+    guard let reversal = reversal(of: facts.grantKey) else {
+      return withoutRefund(claim, facts, isConsumable: isConsumable, from: uploader, now: now)
+    }
+    var ruling: Ruling
+    if reversal.units == nil {
+      ruling = Ruling(.refunded, orderNumber: credits(for: facts.grantKey).first?.orderNumber)
+    } else {
+      // What is left was paid: it is credited like every purchase, and the verdict says what is not.
+      ruling = withoutRefund(claim, facts, isConsumable: isConsumable, from: uploader, now: now)
+      guard ruling.verdict.verdict.isSettled, ruling.verdict.verdict != .lapsed else { return ruling }
+      ruling.verdict.verdict = .refunded
+    }
+    ruling.verdict.refundedShare = (reversal.share ?? .whole).milliPercent
+    ruling.verdict.refundedUnits = reversal.units ?? facts.quantity
+    return ruling
+  }
+
+  private func withoutRefund(
+    _ claim: Claim, _ facts: VerifiedTransaction, isConsumable: Bool,
+    from uploader: Uploader, now: Timestamp
+  ) -> Ruling {
     let credited = credits(for: facts.grantKey).first
-    if isReversed(facts.grantKey) { return Ruling(.refunded, orderNumber: credited?.orderNumber) }
     if let credited, let ruling = moved(credited, facts, isConsumable, to: uploader) { return ruling }
     if let credited {
       let isUploaders = credited.owner == uploader || owner(of: credited) == uploader

@@ -17,6 +17,8 @@ extension BackendModel {
     if word == .another {
       if verdict == .granted || verdict == .duplicate { ruling.verdict.verdict = .otherOwner }
       ruling.verdict.reason = nil
+      // How much of it another account got back is that account's.
+      (ruling.verdict.refundedShare, ruling.verdict.refundedUnits) = (nil, nil)
       // A device proposes the orders that were made on it, and binds the purchase. An account only guesses.
       if let number = ruling.verdict.orderNumber, uploader.account != nil || !claim.names(number) {
         ruling.verdict.orderNumber = nil

@@ -158,11 +158,19 @@ package struct BackendModel: Sendable, Hashable {
     return positions.sorted().map { credits[$0] }
   }
 
-  /// Whether a reversal of this transaction is known and in effect.
-  package func isReversed(_ transaction: TransactionKey) -> Bool { reversal(of: transaction) != nil }
+  /// Whether a reversal of all of this transaction is known and in effect.
+  package func isReversed(_ transaction: TransactionKey) -> Bool {
+    reversal(of: transaction).map { $0.units == nil } ?? false
+  }
+
+  /// How many units of a credit count: all, those that a reversal leaves, or none.
+  package func units(of credit: Credit) -> Int {
+    guard let reversal = reversal(of: credit.transaction) else { return credit.quantity }
+    return max(0, credit.quantity - (reversal.units ?? credit.quantity))
+  }
 
   /// The effective reversal of a transaction, or nil.
-  func reversal(of transaction: TransactionKey) -> Reversal? {
+  package func reversal(of transaction: TransactionKey) -> Reversal? {
     index.reversals[transaction].map { reversals[$0] }.flatMap { $0.undoneAt == nil ? $0 : nil }
   }
 

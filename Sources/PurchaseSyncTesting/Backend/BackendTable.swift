@@ -1,3 +1,4 @@
+import AppStoreReceipts
 import Foundation
 import PurchaseQueue
 import PurchaseSQLite
@@ -151,6 +152,14 @@ extension Int: ColumnValue {
   static var declaration: String { Int64.declaration }
   var sql: SQLValue { .integer(Int64(self)) }
   static func read(_ row: borrowing Row, _ column: Int32) -> Int? { Int(row.integer(column)) }
+}
+
+extension RefundedShare: ColumnValue {
+  static var declaration: String { Int64.declaration }
+  var sql: SQLValue { milliPercent.sql }
+  static func read(_ row: borrowing Row, _ column: Int32) -> RefundedShare? {
+    RefundedShare(milliPercent: row.integer(column))
+  }
 }
 
 extension Bool: ColumnValue {

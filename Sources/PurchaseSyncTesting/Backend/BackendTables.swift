@@ -23,9 +23,9 @@ extension KnowledgeSource.CreateType: ColumnValue {}
 /// Tables A, B and C (R3.5 to R3.7) have exactly their columns; further facts of a row are in a table next to each,
 /// under the row's number. Moments are milliseconds since 1970, UUIDs upper case text.
 enum BackendTables {
-  /// 6: the store, and the file's mark. 5: ledger lines that change their owner. 4: devices with secrets, owners of verdicts, reasons. 3: tables A, B and C.
+  /// 7: shares of refunds. 6: the store, and the file's mark. 5: ledger lines that change their owner. 4: devices with secrets, owners of verdicts, reasons. 3: tables A, B and C.
   /// Files of earlier versions are refused: they hold test data that is made again in a moment.
-  static let version: Int64 = 6
+  static let version: Int64 = 7
 
   static let schema =
     """
@@ -129,7 +129,7 @@ enum BackendTables {
       Column("environment", \.transaction.environment),
       Column("transaction_id", \.transaction.transactionID),
       Column("purchased_at", \.transaction.purchasedAt), Column("at", \.at),
-      Column("undone_at", \.undoneAt),
+      Column("undone_at", \.undoneAt), Column("share", \.share), Column("units", \.units),
     ])
 
   static let adoptions = BackendTable<AdoptionRecord>(
@@ -222,7 +222,8 @@ enum BackendTables {
       Column("environment", \.facts.environment), Column("transaction_id", \.facts.transactionID),
       .derived("purchased_at") { $0.transaction.purchasedAt?.milliseconds ?? 0 },
       Column("bundle_id", \.facts.bundleID), Column("is_consumable", \.facts.isConsumable),
-      Column("period_end", \.facts.expiresDate),
+      Column("period_end", \.facts.expiresDate), Column("refunded_share", \.facts.refundedShare),
+      Column("share_told_at", \.facts.shareToldAt),
       Column("is_upgraded", \.facts.isUpgraded), Column("ownership", \.facts.ownership),
       Column("group_id", \.facts.groupID), Column("reason", \.facts.reason),
       Column("account_token", \.facts.appAccountToken),

@@ -1,4 +1,4 @@
-import AppStoreReceipts
+public import AppStoreReceipts
 public import Foundation
 public import PurchaseQueue
 
@@ -43,7 +43,8 @@ public struct Credit: Sendable, Hashable, Codable {
   public var isSandbox: Bool { transaction.environment != .production }
 }
 
-/// A transaction that the store refunded or revoked. At most one per transaction.
+/// A transaction that the store refunded or revoked, or a part of it. At most one per transaction: a later refund of the
+/// same payment replaces it, because its share covers the earlier ones.
 public struct Reversal: Sendable, Hashable, Codable {
   /// The reversed transaction.
   public var transaction: TransactionKey
@@ -51,9 +52,17 @@ public struct Reversal: Sendable, Hashable, Codable {
   public var at: Timestamp
   /// When the store undid it; then the credit counts again.
   public var undoneAt: Timestamp?
+  /// How much of the price the store gave back; nil for all of it, and where it does not say.
+  public var share: RefundedShare?
+  /// How many units of the credit it takes back; nil for all of them.
+  public var units: Int?
 
-  package init(transaction: TransactionKey, at: Timestamp, undoneAt: Timestamp? = nil) {
+  package init(
+    transaction: TransactionKey, at: Timestamp, undoneAt: Timestamp? = nil, share: RefundedShare? = nil,
+    units: Int? = nil
+  ) {
     (self.transaction, self.at, self.undoneAt) = (transaction, at, undoneAt)
+    (self.share, self.units) = (share, units)
   }
 }
 

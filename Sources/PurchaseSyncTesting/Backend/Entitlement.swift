@@ -33,7 +33,8 @@ extension BackendModel {
     for credit in credits(of: account) {
       guard credit.expiresAt != nil else {
         let product = Product(id: credit.productID, environment: credit.transaction.environment)
-        if !isReversed(credit.transaction) { once[product, default: 0] += credit.quantity }
+        let units = units(of: credit)
+        if units > 0 { once[product, default: 0] += units }
         continue
       }
       let original =
@@ -75,7 +76,7 @@ extension BackendModel {
     for credit in credits { facts.add(period(credit, of: chain)) }
     // A period that was refunded before the backend learned of it was never credited, and belongs between the others.
     for row in periods(of: chain)
-    where row.account == account && row.facts.revocationDate != nil
+    where row.account == account && row.facts.isTakenBack
       && self.credits(for: row.transaction).isEmpty
     {
       facts.add(

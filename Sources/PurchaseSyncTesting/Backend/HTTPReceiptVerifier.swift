@@ -46,7 +46,7 @@ package final class HTTPReceiptVerifier: ReceiptVerifier {
     var exchange = VerifyReceiptExchange(receiptData: proof.data, password: password)
     while true {
       switch exchange.step {
-      case .done(let answer): return answer
+      case .done(let answer): return answer.completingRefunds { others.answer(to: $0, now: now) }
       case .post(let request, let host): exchange.received(post(request, to: host), now: now)
       }
     }

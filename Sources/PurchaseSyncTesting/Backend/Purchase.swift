@@ -12,7 +12,7 @@ package struct Purchase: Sendable, Hashable {
     case trial = 0
     /// Charged.
     case charged = 1
-    /// Refunded or revoked.
+    /// Refunded or revoked, so that nothing of it is left.
     case refunded = 2
     /// Its renewal could not be charged, and the store retries.
     case chargeFailed = 3
@@ -51,7 +51,7 @@ package struct Purchase: Sendable, Hashable {
 
   /// The payment status. `isInBillingRetry` is whether the store tries to charge for the next period.
   func status(isInBillingRetry: Bool) -> FeeStatus {
-    if facts.revocationDate != nil { return .refunded }
+    if facts.isTakenBack { return .refunded }
     if isInBillingRetry { return .chargeFailed }
     return facts.isTrial == true ? .trial : .charged
   }

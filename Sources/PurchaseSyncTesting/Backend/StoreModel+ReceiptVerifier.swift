@@ -15,7 +15,10 @@ extension StoreModel: ReceiptVerifier {
     var answer = StoreAnswer(verification, at: now.milliseconds)
     guard var report = answer.report else { return answer }
     switch query {
-    case .proof(let proof) where proof.kind != .signedTransaction: complete(&report, now: now)
+    case .proof(let proof) where proof.kind != .signedTransaction:
+      complete(&report, now: now)
+      answer.outcome = .genuine(report)
+      return answer.completingRefunds { StoreAnswer(verify($0, now: now), at: now.milliseconds) }
     case .subscription(let environment, let original):
       let chain = ChainKey(
         environment: StoreEnvironment(rawValue: environment), originalTransactionID: original)

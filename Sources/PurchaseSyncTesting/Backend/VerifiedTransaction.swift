@@ -20,6 +20,10 @@ package struct VerifiedTransaction: Sendable, Hashable {
   /// The end of the period as sold; only subscriptions have one (R3.3).
   package var expiresDate: Int64?
   package var revocationDate: Int64?
+  /// How much the store gave back; nil where it does not say, as in every app receipt. Then it is all of it.
+  package var refundedShare: RefundedShare?
+  /// When the store said how much: a later statement without a share may be newer.
+  package var shareToldAt: Int64?
   /// Whether another plan has replaced the period.
   package var isUpgraded = false
   /// Whether the period is free; nil where the store does not say.
@@ -66,6 +70,7 @@ package struct VerifiedTransaction: Sendable, Hashable {
     originalPurchaseDate = signed.originalPurchaseDate
     expiresDate = signed.expiresDate
     revocationDate = signed.revocationDate
+    refundedShare = signed.refundedShare
     isUpgraded = signed.isUpgraded
     if let period = SubscriptionPeriod(signed) {
       isTrial = period.isTrial
@@ -78,6 +83,7 @@ package struct VerifiedTransaction: Sendable, Hashable {
     isConsumable = signed.kind.map { $0 == .consumable }
     appAccountToken = signed.appAccountToken
     toldAt = signed.signedDate ?? askedAt
+    if refundedShare != nil { shareToldAt = toldAt }
   }
 
   /// From an answer of `verifyReceipt` about an app's receipt, given at `toldAt`.
@@ -113,6 +119,19 @@ package struct VerifiedTransaction: Sendable, Hashable {
     return key
   }
 
+  /// How much the store took back: nil if nothing. A refund of the rest of a replaced plan's price takes nothing: another
+  /// period has its place (purchases-ios#6515).
+  package var refund: RefundedShare? {
+    guard revocationDate != nil else { return nil }
+    if isUpgraded, expiresDate != nil, let refundedShare, refundedShare < .whole { return nil }
+    return refundedShare ?? .whole
+  }
+
+  /// Whether the refund leaves nothing of it. A refunded period is over, whatever share of it was left.
+  package var isTakenBack: Bool {
+    refund.map { expiresDate != nil || $0.units(of: quantity) >= quantity } ?? false
+  }
+
   /// The end of its entitlement: the end of the period or an earlier refund (R3.8).
   package var endsAt: Int64? {
     guard let expiresDate else { return nil }
@@ -142,9 +161,17 @@ package struct VerifiedTransaction: Sendable, Hashable {
     // An app receipt names no type, and does not make a consumable another thing.
     result.isConsumable = newer.isConsumable ?? older.isConsumable
     result.appAccountToken = newer.appAccountToken ?? older.appAccountToken
+    // A document that cannot say how much does not make a part the whole.
+    if newer.revocationDate != nil, newer.revocationDate == older.revocationDate {
+      let saying = [newer, older].filter { $0.shareToldAt != nil }
+        .max { ($0.shareToldAt ?? 0, $0.refundedShare ?? .whole) < ($1.shareToldAt ?? 0, $1.refundedShare ?? .whole) }
+      (result.refundedShare, result.shareToldAt) = (saying?.refundedShare, saying?.shareToldAt)
+    }
     if newer.toldAt == older.toldAt {
       result.expiresDate = [newer.expiresDate, older.expiresDate].compactMap(\.self).max()
       result.revocationDate = [newer.revocationDate, older.revocationDate].compactMap(\.self).min()
+      result.refundedShare = [newer.refundedShare, older.refundedShare].compactMap(\.self).max()
+      result.shareToldAt = [newer.shareToldAt, older.shareToldAt].compactMap(\.self).max()
     }
     return result
   }

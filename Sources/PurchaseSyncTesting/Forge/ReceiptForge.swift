@@ -134,10 +134,13 @@ public struct ReceiptForge: Sendable, Hashable {
     // "The App Store omits false" (StoreFacts c.2).
     if record.isUpgraded { members["isUpgraded"] = true }
     if let revoked = record.revokedAt {
-      let type: RevocationType = record.cause == .familyShare ? .familyRevoke : .fullRefund
+      let share = record.refundedShare
+      let type: RevocationType =
+        record.cause == .familyShare ? .familyRevoke : share == nil ? .fullRefund : .proratedRefund
       members["revocationDate"] = .integer(revoked.milliseconds)
       members["revocationReason"] = .integer(Int64(record.revocationReason.rawValue))
       members["revocationType"] = .string(type.rawValue)
+      members["revocationPercentage"] = share.map { .integer(Int64($0.milliPercent)) }
     }
     return .object(members)
   }

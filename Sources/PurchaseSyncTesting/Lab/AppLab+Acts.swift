@@ -29,11 +29,15 @@ extension AppLab {
     }
   }
 
-  /// The store refunds a charge and notifies the backend. The app learns of it when it is in the foreground next.
-  public func refund(transactionID: String) async throws {
+  /// The store refunds a charge, or a part of it, and notifies the backend. The app learns of it when it is in the
+  /// foreground next.
+  ///
+  /// - Parameter extent: How much is refunded, together with earlier refunds: `.units(2)` of three, a share of the price, or
+  ///   the time that is left of a subscription.
+  public func refund(transactionID: String, _ extent: RefundExtent = .whole) async throws {
     let moment = server.moment
     try server.withStore { (store) throws(StoreModelError) in
-      _ = try store.refund(transactionID: transactionID, now: moment)
+      _ = try store.refund(transactionID: transactionID, extent, now: moment)
     }
     await work()
   }

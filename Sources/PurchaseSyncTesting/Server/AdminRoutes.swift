@@ -142,6 +142,8 @@ struct AdminState: Encodable {
     var purchasedAt: Timestamp
     var expiresAt: Timestamp?
     var revokedAt: Timestamp?
+    /// In thousandths of a percent; nil for all of it.
+    var refundedShare: RefundedShare?
     var isFinished: Bool
     /// The account that has the credit; nil without one.
     var grantedTo: String?
@@ -154,6 +156,7 @@ struct AdminState: Encodable {
       purchasedAt = record.purchasedAt
       expiresAt = record.expiresAt
       revokedAt = record.revokedAt
+      refundedShare = record.refundedShare
       isFinished = record.isFinished
       grantedTo = model.credits(for: TransactionKey(record)).first.map { credit in
         switch model.owner(of: credit) {

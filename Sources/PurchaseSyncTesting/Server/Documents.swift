@@ -1,3 +1,4 @@
+import AppStoreReceipts
 import Foundation
 import PurchaseQueue
 import PurchaseSync
@@ -105,6 +106,29 @@ struct TransactionReference: Codable {
   var transactionID: String
 
   init(_ record: StoreTransactionRecord) { transactionID = record.transactionID }
+}
+
+/// How much of a transaction is refunded: all of it, unless one of the others says how much.
+struct RefundWish: Decodable {
+  var transactionID: String
+  var units: Int?
+  /// In thousandths of a percent.
+  var share: Int?
+  var timeLeft: Bool?
+
+  func extent() throws(HTTPProblem) -> RefundExtent {
+    switch (units, share, timeLeft ?? false) {
+    case (nil, nil, false): return .whole
+    case (let units?, nil, false): return .units(units)
+    case (nil, nil, true): return .timeLeft
+    case (nil, let share?, false):
+      guard let share = RefundedShare(milliPercent: share) else {
+        throw .invalid("share: not 0 to 100,000 thousandths of a percent")
+      }
+      return .share(share)
+    default: throw .invalid("units, share, timeLeft: more than one of them")
+    }
+  }
 }
 
 struct PlanChange: Decodable {

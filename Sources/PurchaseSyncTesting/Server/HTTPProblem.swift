@@ -89,7 +89,8 @@ extension HTTPProblem {
       case .paymentDeclined: (402, "declined", "Not charged")
       case .waits: (409, "waits", "Not charged yet")
       case .alreadySubscribed: (409, "subscribed", "Not charged again")
-      case .unknownProduct, .invalidQuantity, .noStoreAccount, .noSubscription, .notCharged:
+      case .unknownProduct, .invalidQuantity, .noStoreAccount, .noSubscription, .notCharged,
+        .invalidRefund:
         (422, "invalid", "The request makes no sense")
       }
     self.init(status: status, type: type, title: title, detail: error.description)

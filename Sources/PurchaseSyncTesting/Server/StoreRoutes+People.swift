@@ -109,12 +109,17 @@ extension MockState {
 
   /// Replies with the notification of the refund, for a caller that posts it to its backend.
   static func refund(
-    _ mock: inout MockState, _ target: TransactionReference, _ call: Route.Call
+    _ mock: inout MockState, _ wish: RefundWish, _ call: Route.Call
   ) throws -> NotificationBody {
-    let record = try mock.store.refund(transactionID: target.transactionID, now: call.now)
+    let record = try mock.store.refund(
+      transactionID: wish.transactionID, try wish.extent(), now: call.now)
     let forge = NotificationForge(receipts: mock.store.signer, environment: record.environment)
+    // A refund of a larger part is another notification.
+    let part = record.refundedShare.map { "-\($0.milliPercent)" } ?? ""
     let body = forge.version2(
-      .refund, id: "refund-" + record.transactionID, about: record, signedAt: call.now)
+      .refund, id: "refund-" + record.transactionID + part, about: record,
+      renewal: mock.store.renewal(of: record.originalTransactionID),
+      state: mock.store.subscription(of: record.transactionID)?.state, signedAt: call.now)
     return NotificationBody(signedPayload: body["signedPayload"]?.string ?? "")
   }
 

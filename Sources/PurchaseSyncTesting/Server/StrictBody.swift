@@ -128,6 +128,10 @@ extension PriceChange: StrictBody {
   enum Member: CodingKey, CaseIterable { case productID, price, needsConsent }
 }
 
+extension RefundWish: StrictBody {
+  enum Member: CodingKey, CaseIterable { case transactionID, units, share, timeLeft }
+}
+
 extension PriceAnswer: StrictBody {
   enum Member: CodingKey, CaseIterable { case transactionID, consents }
 }

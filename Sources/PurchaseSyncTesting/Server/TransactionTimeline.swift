@@ -1,3 +1,4 @@
+import AppStoreReceipts
 import Foundation
 import PurchaseQueue
 import PurchaseSync
@@ -42,7 +43,7 @@ struct TransactionTimeline: Encodable {
         what: "\(record.storeAccount) paid \(record.quantity) of \(record.productID)" + token)
     ]
     if let revokedAt = record.revokedAt {
-      entries.append(Entry(at: revokedAt, who: "store", what: "refunded or revoked"))
+      entries.append(Entry(at: revokedAt, who: "store", what: Self.revocation(of: record)))
     }
     guard record.isFinished else {
       return entries + [Entry(at: nil, who: "app", what: "has not finished the transaction yet")]
@@ -52,6 +53,12 @@ struct TransactionTimeline: Encodable {
     entries.append(
       Entry(at: record.finishedAt, who: who.rawValue, what: "finished the transaction" + how))
     return entries
+  }
+
+  private static func revocation(of record: StoreTransactionRecord) -> String {
+    guard let share = record.refundedShare else { return "refunded or revoked" }
+    let units = "\(share.units(of: record.quantity)) of \(record.quantity)"
+    return "refunded: \(share.milliPercent) thousandths of a percent of the price, \(units)"
   }
 
   private static func notifications(of id: String, _ queue: NotificationQueue) -> [Entry] {

@@ -9,6 +9,10 @@ struct ConsumptionReport: Hashable, Sendable, Codable {
   var toldAt: Timestamp
   /// The body.
   var json: String
+  /// Of version 2: how much of the purchase is used, in thousandths of a percent; nil if it does not say.
+  var consumedShare: Int64?
+  /// Of version 2: what the backend would do.
+  var preference: String?
 
   /// Checks the body of either version.
   init(version: Int, body: JSONValue, now: Timestamp) throws(ServerAPIError) {
@@ -19,6 +23,19 @@ struct ConsumptionReport: Hashable, Sendable, Codable {
     self.version = version
     toldAt = now
     json = body.text
+    guard version > 1 else { return }
+    consumedShare = Self.given(body, "consumptionPercentage")?.wholeNumber
+    preference = Self.given(body, "refundPreference")?.string
+  }
+
+  /// Checks version 2 against what was bought: a subscription is used by its time, and says no share; to prorate another
+  /// purchase takes the share that is used, above 0 (Apple, refundPreference and consumptionPercentage).
+  func check(of record: StoreTransactionRecord) throws(ServerAPIError) {
+    if record.kind == .autoRenewable {
+      guard consumedShare == nil else { throw .badRequest }
+    } else if preference == "GRANT_PRORATED" {
+      guard let consumedShare, consumedShare > 0 else { throw .badRequest }
+    }
   }
 
   /// In bytes: several times what Apple's members take.

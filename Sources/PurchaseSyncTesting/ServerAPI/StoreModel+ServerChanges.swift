@@ -37,6 +37,7 @@ extension StoreModel {
     guard report.version > 1 || record.kind == .consumable || record.kind == .autoRenewable else {
       throw .typeNotSupported
     }
+    try report.check(of: record)
     consumptionReports[id] = report
   }
 }

@@ -109,6 +109,6 @@ extension StoreModel {
 
   /// Whether a transaction is valid at a moment.
   private func counts(_ record: StoreTransactionRecord, at now: Timestamp) -> Bool {
-    record.revokedAt == nil && !record.isUpgraded && record.expiresAt.map { $0 > now } ?? true
+    !record.isTakenBack && !record.isUpgraded && record.expiresAt.map { $0 > now } ?? true
   }
 }

@@ -3,21 +3,26 @@ public import PurchaseQueue
 
 /// Changes of a transaction that happen outside the app.
 extension StoreModel {
-  /// Refunds a charge. A second refund keeps the time of the first one. Throws for an unknown transaction, and for a
-  /// restored or shared one, which was not charged.
+  /// Refunds a charge, or a part of it. A second refund keeps the time of the first one: what it changes is the share.
+  /// Throws for an unknown transaction, for a restored or shared one, which was not charged, and for a part that it has
+  /// not.
   ///
   /// A finished transaction is delivered again until it is finished again. A refund of the last period of a
-  /// subscription ends the subscription; an earlier period is only marked (R3.8).
+  /// subscription ends the subscription; an earlier period is only marked (R3.8). A part ends it as well: the customer
+  /// gets the price of what is left, and has had the rest.
   @discardableResult
   public mutating func refund(
-    transactionID: String, reason: RevocationReason = .other, now: Timestamp
+    transactionID: String, _ extent: RefundExtent = .whole, reason: RevocationReason = .other, now: Timestamp
   ) throws(StoreModelError) -> StoreTransactionRecord {
     advance(to: now)
     let position = try position(of: transactionID)
-    guard transactions[position].isCharge else { throw .notCharged(transactionID) }
-    guard transactions[position].revokedAt == nil else { return transactions[position] }
+    let before = transactions[position]
+    guard before.isCharge else { throw .notCharged(transactionID) }
+    let share = try extent.share(of: before, at: now)
+    guard before.revokedAt == nil || before.refundedShare != share else { return before }
     amend(position) { record in
-      record.revokedAt = now
+      record.revokedAt = before.revokedAt ?? now
+      record.refundedShare = share
       record.revocationReason = reason
     }
     announce(position)
@@ -27,7 +32,11 @@ extension StoreModel {
       keep(subscription)
     }
     note(.refunded, transactionID, now: now)
-    revokeShares(of: record, now: now)
+    if record.isTakenBack {
+      revokeShares(of: record, now: now)
+    } else if before.isTakenBack {
+      restoreShares(of: record)
+    }
     return record
   }
 
@@ -40,7 +49,7 @@ extension StoreModel {
     let position = try position(of: transactionID)
     guard transactions[position].isCharge else { throw .notCharged(transactionID) }
     guard transactions[position].revokedAt != nil else { return transactions[position] }
-    amend(position) { $0.revokedAt = nil }
+    amend(position) { ($0.revokedAt, $0.refundedShare) = (nil, nil) }
     announce(position)
     if var subscription = subscriptions[transactions[position].originalTransactionID] {
       _ = subscription.reverseRefund(transactionID: transactionID)

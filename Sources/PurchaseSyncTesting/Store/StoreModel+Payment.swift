@@ -100,6 +100,6 @@ extension StoreModel {
 
   func owned(_ productID: String, by storeAccount: String) -> StoreTransactionRecord? {
     (log.accounts[storeAccount] ?? []).lazy.map { log[$0] }
-      .first { $0.productID == productID && $0.revokedAt == nil && $0.cause != .restore }
+      .first { $0.productID == productID && !$0.isTakenBack && $0.cause != .restore }
   }
 }

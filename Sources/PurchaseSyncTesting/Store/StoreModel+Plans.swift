@@ -59,7 +59,7 @@ extension StoreModel {
     draft.transactionID = ""
     draft.originalTransactionID = ""
     (draft.isFinished, draft.finishedAt, draft.finisher) = (false, nil, nil)
-    draft.revokedAt = nil
+    (draft.revokedAt, draft.refundedShare) = (nil, nil)
     draft.isUpgraded = false
     draft.returnedPrice = 0
     draft.cause = .purchase

@@ -14,7 +14,7 @@ extension StoreModel {
     guard let storeAccount else { throw .noStoreAccount }
     advance(to: now)
     let known = transactions(storeAccount: storeAccount)
-    for record in known where record.cause != .restore && record.revokedAt == nil {
+    for record in known where record.cause != .restore && !record.isTakenBack {
       if record.kind == .nonConsumable {
         let waits = known.contains {
           $0.cause == .restore && !$0.isFinished && $0.originalTransactionID == record.originalTransactionID

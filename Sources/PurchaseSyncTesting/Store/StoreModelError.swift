@@ -16,6 +16,8 @@ public enum StoreModelError: Error, Hashable, Sendable, CustomStringConvertible 
   case paymentDeclined
   /// The transaction was restored or shared, not charged.
   case notCharged(String)
+  /// This transaction has not that many units, no such share, or no time left.
+  case invalidRefund(String)
   /// Nothing is charged yet: the purchase with this id waits.
   case waits(String)
   /// No purchase with this id waits.
@@ -34,6 +36,8 @@ public enum StoreModelError: Error, Hashable, Sendable, CustomStringConvertible 
     case .alreadySubscribed(let id): "the store account is subscribed to \"\(id)\""
     case .paymentDeclined: "the store account cannot be charged"
     case .notCharged(let id): "transaction \"\(id)\" was restored or shared, not charged"
+    case .invalidRefund(let id):
+      "transaction \"\(id)\" cannot be refunded so: it takes 1 unit to all, a share above 0, or time that is left"
     case .waits(let id): "the purchase waits, as \"\(id)\""
     case .unknownRequest(let id): "no purchase \"\(id)\" waits"
     case .refreshFailed: "the app receipt could not be refreshed"

@@ -54,6 +54,8 @@ public struct StoreTransactionRecord: Sendable, Hashable, Codable {
   package var finisher: Finisher?
   /// When the charge was refunded or the share revoked, if it was.
   public var revokedAt: Timestamp?
+  /// How much of the charge was refunded; nil for all of it. Without meaning if `revokedAt` is nil.
+  public var refundedShare: RefundedShare?
   /// The reason of the revocation; without meaning if `revokedAt` is nil.
   public var revocationReason = RevocationReason.other
   /// Whether another product of its group has replaced this period of a subscription.
@@ -103,6 +105,12 @@ public struct StoreTransactionRecord: Sendable, Hashable, Codable {
 
   /// The ownership in the store's terms.
   public var ownership: OwnershipType { cause == .familyShare ? .familyShared : .purchased }
+
+  /// Whether nothing of it is left: refunded completely, a refunded period, or a share that was revoked.
+  public var isTakenBack: Bool {
+    guard revokedAt != nil else { return false }
+    return expiresAt != nil || (refundedShare ?? .whole).units(of: quantity) >= quantity
+  }
 
   /// Whether this store account was charged for it.
   public var isCharge: Bool { cause == .purchase || cause == .renewal }

@@ -13,6 +13,8 @@ package struct SettledClaim: Sendable, Hashable {
   package var owner: PurchaseOwner?
   /// The account that proved a purchase of the device lane to be its own.
   package var provenBy: String?
+  /// What the verdict says of a refund.
+  package var refund: RefundNote?
   /// It answers an account's question about a settled transaction: the tombstone stays as it is. Only the file has
   /// questions, because only it knows orders.
   package var isAnswer = false
@@ -30,7 +32,9 @@ package struct SettledClaim: Sendable, Hashable {
   }
 
   /// The outcome of its tombstone.
-  package var outcome: String { Tombstone.outcome(verdict, owner: owner, provenBy: provenBy) }
+  package var outcome: String {
+    Tombstone.outcome(verdict, owner: owner, provenBy: provenBy, refund: refund)
+  }
 
   /// Whether the entry, as it is when the claim is settled, has a proof that was not sent. A newer app receipt does not
   /// count: it does not distinguish an update.

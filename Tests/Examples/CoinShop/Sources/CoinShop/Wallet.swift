@@ -39,15 +39,15 @@ package actor Wallet {
   /// may be reversed, so nothing is credited once and for all.
   package func take(_ outcome: Outcome) throws {
     guard outcome.isFulfilled || outcome.verdict == .refunded else { return }
-    guard let (product, quantity) = outcome.purchase else { throw UnknownPurchase() }
+    guard let product = outcome.purchase?.productID,
+      let coins = outcome.amount(perUnit: CoinShop.products[product, default: 0])
+    else { throw UnknownPurchase() }
     let (account, key) = (outcome.account ?? "this device", outcome.key.rawValue)
     var pages = self.pages
     var page = pages[account] ?? Page()
-    let price = Double(CoinShop.products[product, default: 0] * quantity)
-    let coins = Int((price * (1 - (outcome.refundedShare ?? 0))).rounded())
     page.coins += coins - (page.credits[key] ?? 0)
     page.credits[key] = coins
-    page.owned[key] = outcome.isFulfilled ? product : nil
+    page.owned[key] = outcome.unitsHeld ?? 0 > 0 ? product : nil
     pages[account] = page
     try write(pages)
     self.pages = pages
