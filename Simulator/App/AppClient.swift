@@ -43,7 +43,7 @@ protocol AppClient: Sendable {
   /// The app has started. It handles what the store holds.
   func launched() async throws
   /// Before the payment sheet: makes the order. Returns the token that goes to the store with the payment.
-  func order(product: String, account: String) async throws -> UUID?
+  func order(product: String, account: String, quantity: Int) async throws -> UUID?
   /// The store handed over a transaction that has just been paid. `account` is the buyer's; nil if unknown.
   func took(_ transaction: StoreTransaction, account: String?) async throws
   /// The store answered the payment sheet that was opened with this token.

@@ -97,8 +97,8 @@ struct EngineClient: AppClient {
   /// The engine looks at the store by itself.
   func launched() async throws {}
 
-  func order(product: String, account: String) async throws -> UUID? {
-    let order = try await engine.begin(product: product, account: account)
+  func order(product: String, account: String, quantity: Int) async throws -> UUID? {
+    let order = try await engine.begin(product: product, quantity: quantity, account: account)
     orders.withLock { $0[order.accountToken] = order }
     parts.steps?.note(.ordered(number: order.number, token: order.accountToken, account: order.account))
     return order.accountToken

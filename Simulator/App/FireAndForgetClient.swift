@@ -22,7 +22,7 @@ actor FireAndForgetClient: AppClient {
     }
   }
 
-  func order(product: String, account: String) async throws -> UUID? { nil }
+  func order(product: String, account: String, quantity: Int) async throws -> UUID? { nil }
 
   func took(_ transaction: StoreTransaction, account: String?) async throws {
     parts.checkpoints.pass(.enqueueBegin)

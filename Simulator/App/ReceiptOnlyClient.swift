@@ -29,8 +29,8 @@ actor ReceiptOnlyClient: AppClient {
     send()
   }
 
-  func order(product: String, account: String) async throws -> UUID? {
-    await backend.order(product: product, account: account)
+  func order(product: String, account: String, quantity: Int) async throws -> UUID? {
+    await backend.order(product: product, account: account, quantity: quantity)
   }
 
   func took(_ transaction: StoreTransaction, account: String?) async throws {

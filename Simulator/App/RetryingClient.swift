@@ -53,8 +53,8 @@ actor RetryingClient: AppClient {
     }
   }
 
-  func order(product: String, account: String) async throws -> UUID? {
-    await backend.order(product: product, account: account)
+  func order(product: String, account: String, quantity: Int) async throws -> UUID? {
+    await backend.order(product: product, account: account, quantity: quantity)
   }
 
   func took(_ transaction: StoreTransaction, account: String?) async throws {

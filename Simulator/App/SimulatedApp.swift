@@ -166,10 +166,10 @@ struct AppLaunch {
     let phone = parts.phone
     if step.changesWhatCanBeDelivered { Terminal.line(DeliveryChange(at: phone.clock.now()).line) }
     switch step {
-    case .buy(let product, let account):
+    case .buy(let product, let account, let quantity):
       phone.signIn(account)
-      let token = try await client.order(product: product, account: account)
-      try await pay(product, token: token, account: account)
+      let token = try await client.order(product: product, account: account, quantity: quantity)
+      try await pay(product, quantity: quantity, token: token, account: account)
     case .buyWithoutOrder(let product): try await pay(product, token: nil, account: phone.user)
     case .buyPromoted(let account): try await buyPromoted(account)
     case .signIn(let account):
@@ -189,10 +189,10 @@ struct AppLaunch {
     case .use: break
     case .dismissSheets(let product, let account, let count):
       phone.signIn(account)
-      for _ in 0..<count { _ = try await client.order(product: product, account: account) }
+      for _ in 0..<count { _ = try await client.order(product: product, account: account, quantity: 1) }
     case .buyHeardFirst(let product, let account):
       phone.signIn(account)
-      let token = try await client.order(product: product, account: account)
+      let token = try await client.order(product: product, account: account, quantity: 1)
       try await pay(product, token: token, account: account, isHeardFirst: true)
     case .neverConfirm: await client.confirmNothing()
     case .goOffline: phone.join(.offline)
@@ -205,10 +205,11 @@ struct AppLaunch {
   }
 
   private func pay(
-    _ product: String, token: UUID?, account: String?, isHeardFirst: Bool = false
+    _ product: String, quantity: Int = 1, token: UUID?, account: String?, isHeardFirst: Bool = false
   ) async throws {
     parts.checkpoints.pass(.paymentBefore)
-    let result = try await store.purchase(product: product, accountToken: token)
+    let result = try await store.purchase(
+      product: product, quantity: quantity, accountToken: token)
     parts.checkpoints.pass(.paymentAfter)
     switch result {
     case .purchased(let transaction): if isHeardFirst { try await client.took(transaction, account: account) }
@@ -221,7 +222,7 @@ struct AppLaunch {
   private func buyPromoted(_ account: String) async throws {
     parts.phone.signIn(account)
     for product in try await store.promoted() {
-      let token = try await client.order(product: product.productID, account: account)
+      let token = try await client.order(product: product.productID, account: account, quantity: 1)
       parts.checkpoints.pass(.paymentBefore)
       try await store.approve(requestID: product.requestID, accountToken: token)
       parts.checkpoints.pass(.paymentAfter)
@@ -236,7 +237,8 @@ extension AppStep {
   /// For a report.
   var words: String {
     switch self {
-    case .buy(let product, let account): "\(account) buys \(product)"
+    case .buy(let product, let account, let quantity):
+      "\(account) buys \(quantity > 1 ? "\(quantity) of " : "")\(product)"
     case .buyWithoutOrder(let product): "buys \(product) without an order"
     case .buyPromoted(let account): "\(account) pays in the app what was started in the store"
     case .signIn(let account): "\(account) signs in"

@@ -20,14 +20,14 @@ struct StatusOnlyBackend: Sendable {
   }
 
   /// The token of a new order; nil if the request fails, and then the purchase goes on without a token.
-  func order(product: String, account: String) async -> UUID? {
+  func order(product: String, account: String, quantity: Int) async -> UUID? {
     struct Request: Encodable {
       var productID: String
-      var quantity = 1
+      var quantity: Int
     }
     struct Reply: Decodable { var accountToken: UUID }
     do {
-      let body = try JSONEncoder().encode(Request(productID: product))
+      let body = try JSONEncoder().encode(Request(productID: product, quantity: quantity))
       let request = BackendRequest(
         method: "POST", path: "v1/orders",
         headers: ["Authorization": "Bearer token-" + account, "Idempotency-Key": UUID().uuidString],

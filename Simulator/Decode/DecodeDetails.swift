@@ -87,6 +87,7 @@ struct DecodeDetails {
     add("isUpgraded", transaction.isUpgraded ? "true" : nil)
     add("revocationType", transaction.revocationType?.rawValue)
     add("revocationPercentage", transaction.revocationPercentage.map(DecodeReport.percentage))
+    add("refundFinding", transaction.refundFinding?.rawValue)
   }
 
   private mutating func add(_ renewal: SignedRenewalInfo) {

@@ -105,8 +105,10 @@ final class ScenarioEnvironment {
         for request in store.requests where request.state == .waiting {
           try store.approve(requestID: request.id, now: now)
         }
-      case .refunded(let number):
-        _ = try store.refund(transactionID: Self.charge(number, store), now: now)
+      case .refunded(let number, let extent):
+        _ = try store.refund(transactionID: Self.charge(number, store), extent, now: now)
+      case .refundReversed(let number):
+        _ = try store.reverseRefund(transactionID: Self.charge(number, store), now: now)
       case .family(let account, let members): store.setFamily(of: account, to: members, now: now)
       case .planChanged(let number, let product):
         _ = try store.changePlan(transactionID: Self.charge(number, store), to: product, now: now)
@@ -207,7 +209,15 @@ extension EnvironmentStep {
         .store, "\(account): \(asksToBuy ? "asks to buy" : "\(interruptions) purchases are interrupted")"
       )
     case .approved: return (.store, "waiting purchases are approved and charged")
-    case .refunded(let number): return (.store, "charge \(number) is refunded")
+    case .refunded(let number, let extent):
+      let part =
+        switch extent {
+        case .whole, .share: ""
+        case .units(let units): ": \(units) units of it"
+        case .timeLeft: ": the price of the time that is left"
+        }
+      return (.store, "charge \(number) is refunded" + part)
+    case .refundReversed(let number): return (.store, "the refund of charge \(number) is taken back")
     case .family(let account, let members):
       return (
         .store,

@@ -153,6 +153,11 @@ extension Scenario.Expectation {
       let count = environment.verdicts.count { $0.owner?.rawValue == name }
       if count < least || least == 0 && count > 0 { missed.append("\(count) told as \(name), not \(least)") }
     }
+    for charge in environment.miscounted {
+      missed.append(
+        "\(environment.unitsCredited(of: charge.transactionID)) units credited, and \(charge.unitsPaid) paid and not refunded"
+      )
+    }
     let left = environment.creditOwners.count { if case .device = $0 { true } else { false } }
     if let ofDevices, ofDevices != left { missed.append("\(left) credits of devices, not \(ofDevices)") }
     return missed

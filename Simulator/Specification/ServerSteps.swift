@@ -22,6 +22,7 @@ final class ServerSteps: Sendable {
   fileprivate struct Charge: Equatable {
     var token: UUID?
     var isRefunded: Bool
+    var isPartlyRefunded: Bool
     var isFinishedByBackend: Bool
   }
 
@@ -100,13 +101,19 @@ extension ServerSteps.Known {
     for record in transactions {
       let id = record.transactionID
       let now = ServerSteps.Charge(
-        token: record.accountToken, isRefunded: record.revokedAt != nil,
+        token: record.accountToken, isRefunded: record.isTakenBack,
+        isPartlyRefunded: record.revokedAt != nil && !record.isTakenBack,
         isFinishedByBackend: record.finisher == .backend)
       let before = charges.updateValue(now, forKey: id)
       if before == nil || before?.token != now.token {
         events.append(.paid(id, token: now.token, original: record.originalTransactionID))
       }
-      if before?.isRefunded ?? false != now.isRefunded { events.append(.refunded(id, now.isRefunded)) }
+      let isPartNew = now.isPartlyRefunded && before?.isPartlyRefunded != true
+      let isOver = before?.isPartlyRefunded == true && !now.isPartlyRefunded
+      if isOver || before?.isRefunded ?? false != now.isRefunded {
+        events.append(.refunded(id, now.isRefunded))
+      }
+      if isPartNew { events.append(.partlyRefunded(id)) }
       if now.isFinishedByBackend, before?.isFinishedByBackend != true {
         finished.append(.finishedByBackend(id))
       }

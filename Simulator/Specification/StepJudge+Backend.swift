@@ -50,11 +50,16 @@ extension StepJudge {
   mutating func took(_ event: StepEvent) throws(Refusal) {
     switch event {
     case .paid(let id, let token, let original):
-      charges[id] = (token, original, charges[id]?.isRefunded ?? false)
+      charges[id] = (token, original, charges[id]?.isRefunded ?? false, charges[id]?.isPart ?? false)
       try paid(id)
     case .refunded(let id, let isRefunded):
       charges[id]?.isRefunded = isRefunded
+      charges[id]?.isPart = false
       try take(.refunded(transactions[id], isRefunded))
+    case .partlyRefunded(let id):
+      charges[id]?.isRefunded = false
+      charges[id]?.isPart = true
+      try take(.partlyRefunded(transactions[id]))
     case .ordered(let number, let token, let account):
       guard accountOfOrder.updateValue(account, forKey: number) == nil else { return }
       accountOfToken[token] = account
@@ -89,6 +94,7 @@ extension StepJudge {
     let account = charge.token.flatMap { accountOfToken[$0] }.map { accounts[$0] }
     try take(.paid(transactions[id], for: account, original: transactions[charge.original]))
     if charge.isRefunded { try take(.refunded(transactions[id], true)) }
+    if charge.isPart { try take(.partlyRefunded(transactions[id])) }
   }
 
   /// A line of the ledger names no request. One that has arrived and claims the transaction made it; without one, the

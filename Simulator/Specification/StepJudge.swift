@@ -53,7 +53,7 @@ struct StepJudge {
   /// The accounts of orders, by their numbers and by their tokens.
   var accountOfOrder: [String: String] = [:]
   var accountOfToken: [UUID: String] = [:]
-  var charges: [String: (token: UUID?, original: String, isRefunded: Bool)] = [:]
+  var charges: [String: (token: UUID?, original: String, isRefunded: Bool, isPart: Bool)] = [:]
   var ledger: [Int: (transaction: String, owner: ProtocolStep.Party)] = [:]
   /// Of each process that is killed: its last line of its own.
   var lastLines: [Int32: Int] = [:]

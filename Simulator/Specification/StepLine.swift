@@ -15,6 +15,7 @@ enum StepEvent: Codable {
 
   case paid(String, token: UUID?, original: String)
   case refunded(String, Bool)
+  case partlyRefunded(String)
   case ordered(number: String, token: UUID, account: String)
   case receives(String)
   case credited(sequence: Int, String, owner: String)

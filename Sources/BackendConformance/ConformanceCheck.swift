@@ -35,7 +35,7 @@ package struct ConformanceCheck: Sendable {
     case .orders: orders + orderLives
     case .uploads: uploads + claims
     case .ownership: sharing + owners + devices
-    case .refunds: refunds
+    case .refunds: refunds + refundedParts
     case .subscriptions: subscriptions
     case .notifications: notifications
     case .restart: restarts

@@ -91,10 +91,21 @@ extension ConformanceLab {
     return ["kind": "appReceipt", "data": .string(receipt)]
   }
 
-  /// Refunds a payment. The result has the transaction as it is signed then, and the store's notification.
-  func refund(_ paid: Paid) async throws -> Paid {
-    let reply = try await ask(
-      "POST", "store/refunds", ["transactionID": .string(paid.transactionID)])
+  /// Refunds a payment, or this many units of it. The result has the transaction as it is signed then, and the store's
+  /// notification.
+  func refund(_ paid: Paid, units: Int64? = nil) async throws -> Paid {
+    var wish: [String: JSONValue] = ["transactionID": .string(paid.transactionID)]
+    wish["units"] = units.map(JSONValue.integer)
+    return try await refund(paid, .object(wish))
+  }
+
+  /// Refunds the price of the rest of a subscription's period.
+  func refundRest(of paid: Paid) async throws -> Paid {
+    try await refund(paid, ["transactionID": .string(paid.transactionID), "timeLeft": true])
+  }
+
+  private func refund(_ paid: Paid, _ wish: JSONValue) async throws -> Paid {
+    let reply = try await ask("POST", "store/refunds", wish)
     guard let notification = reply.json?["signedPayload"]?.string,
       let jws = JWSText.payload(of: notification)?["data"]?["signedTransactionInfo"]?.string
     else { throw ConformanceFailure("a refund at the store: its notification") }

@@ -11,7 +11,10 @@ extension AppStep {
   package init(file value: JSONValue, at path: [ScenarioProblem.Step]) throws(ScenarioProblem) {
     var fields = try ScenarioFields(value, at: path)
     switch try fields.word("do", of: Word.self) {
-    case .buy: self = .buy(product: try fields.product(), account: try fields.text("account"))
+    case .buy:
+      self = .buy(
+        product: try fields.product(), account: try fields.text("account"),
+        quantity: try fields.whole("quantity", in: 1...10, default: 1))
     case .buyWithoutOrder: self = .buyWithoutOrder(product: try fields.product())
     case .buyPromoted: self = .buyPromoted(account: try fields.text("account"))
     case .signIn: self = .signIn(account: try fields.text("account"))
@@ -39,8 +42,12 @@ extension AppStep {
 
   package var fileValue: JSONValue {
     switch self {
-    case .buy(let product, let account):
-      .step("do", Word.buy, ["product": .string(product), "account": .string(account)])
+    case .buy(let product, let account, let quantity):
+      .step(
+        "do", Word.buy,
+        ["product": .string(product), "account": .string(account)].merging(
+          quantity == 1 ? [:] : ["quantity": .whole(quantity)]
+        ) { $1 })
     case .buyWithoutOrder(let product): .step("do", Word.buyWithoutOrder, ["product": .string(product)])
     case .buyPromoted(let account): .step("do", Word.buyPromoted, ["account": .string(account)])
     case .signIn(let account): .step("do", Word.signIn, ["account": .string(account)])

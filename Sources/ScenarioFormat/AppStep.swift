@@ -1,7 +1,7 @@
 /// One thing that a person does with the app.
 package enum AppStep: Hashable, Sendable {
   /// Buys under this account: an order, the payment sheet, and the transaction for the app.
-  case buy(product: String, account: String)
+  case buy(product: String, account: String, quantity: Int = 1)
   /// Buys without an order, before sign-in.
   case buyWithoutOrder(product: String)
   /// Pays in the app, under this account, what was started on the app's page in the store.

@@ -6,7 +6,8 @@ import PurchaseSyncTesting
 /// A step in a scenario file: `{"happens": "refunded", "purchase": 1}`.
 extension EnvironmentStep {
   private enum Word: String, CaseIterable {
-    case faults, wait, boughtOutside, promoted, payment, approved, refunded, family, planChanged, renewal
+    case faults, wait, boughtOutside, promoted, payment, approved, refunded, refundReversed, family,
+      planChanged, renewal
     case billing, delivery, receiptLacks, backendBackedUp, backendRestored, storeAccount, phoneBackedUp
     case phoneRestored, phoneCloned, damaged, earlierVersion, repeatsTransactions, listsFinished
   }
@@ -45,7 +46,8 @@ extension EnvironmentStep {
       return .payment(
         storeAccount: try fields.storeAccount(), asksToBuy: try fields.flag("asksToBuy"),
         interruptions: try fields.whole("interruptions", in: 0...1_000, default: 0))
-    case .refunded: return .refunded(purchase: try fields.purchase())
+    case .refunded: return .refunded(purchase: try fields.purchase(), try extent(&fields))
+    case .refundReversed: return .refundReversed(purchase: try fields.purchase())
     case .family:
       return .family(storeAccount: try fields.storeAccount(), members: try fields.texts("members"))
     case .planChanged:
@@ -62,6 +64,13 @@ extension EnvironmentStep {
         readings: try fields.whole("readings", in: 1...1_000))
     default: return .approved
     }
+  }
+
+  /// All of it, unless units or the time that is left say how much.
+  private static func extent(_ fields: inout ScenarioFields) throws(ScenarioProblem) -> RefundExtent {
+    let units = try fields.wholeIfPresent("units", in: 1...10)
+    if try fields.flag("timeLeft") { return .timeLeft }
+    return units.map { .units($0) } ?? .whole
   }
 
   /// Where a file is damaged.
@@ -129,7 +138,12 @@ extension EnvironmentStep {
           "storeAccount": .string(account), "asksToBuy": .bool(asksToBuy),
           "interruptions": .whole(interruptions),
         ])
-    case .refunded(let purchase): .step("happens", Word.refunded, ["purchase": .whole(purchase)])
+    case .refunded(let purchase, let extent):
+      .step(
+        "happens", Word.refunded,
+        ["purchase": .whole(purchase)].merging(extent.members) { $1 })
+    case .refundReversed(let purchase):
+      .step("happens", Word.refundReversed, ["purchase": .whole(purchase)])
     case .family(let account, let members):
       .step("happens", Word.family, ["storeAccount": .string(account), "members": .texts(members)])
     case .planChanged(let purchase, let product):
@@ -144,6 +158,17 @@ extension EnvironmentStep {
     case .receiptLacks(let purchases, let readings):
       .step("happens", Word.receiptLacks, ["purchases": .whole(purchases), "readings": .whole(readings)])
     default: .step("happens", Word.approved)
+    }
+  }
+}
+
+extension RefundExtent {
+  /// A scenario says units or the time that is left; it has no share of a price.
+  fileprivate var members: [String: JSONValue] {
+    switch self {
+    case .units(let units): ["units": .whole(units)]
+    case .timeLeft: ["timeLeft": .bool(true)]
+    case .whole, .share: [:]
     }
   }
 }

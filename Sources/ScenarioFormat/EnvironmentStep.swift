@@ -17,8 +17,10 @@ package enum EnvironmentStep: Hashable {
   case payment(storeAccount: String, asksToBuy: Bool, interruptions: Int)
   /// All purchases that wait for an approval or were interrupted are charged.
   case approved
-  /// The n-th charge is refunded; the first is 1.
-  case refunded(purchase: Int)
+  /// The n-th charge is refunded, or a part of it; the first is 1.
+  case refunded(purchase: Int, RefundExtent = .whole)
+  /// The refund of the n-th charge is taken back.
+  case refundReversed(purchase: Int)
   /// These Apple IDs are the family of that one; they replace earlier ones.
   case family(storeAccount: String, members: [String])
   /// The subscription of the n-th charge changes to another product.

@@ -5,6 +5,7 @@ extension ProtocolStep {
     case .paid(let transaction, _, _): "the store charges for \(transaction + 1)"
     case .refunded(let transaction, let isRefunded):
       isRefunded ? "the store refunds \(transaction + 1)" : "the refund of \(transaction + 1) is reversed"
+    case .partlyRefunded(let transaction): "the store refunds a part of \(transaction + 1)"
     case .arrives(let transaction, let device): "\(transaction + 1) arrives on device \(device + 1)"
     case .queued(let transaction, let device, let party):
       "device \(device + 1) queues \(transaction + 1) for \(party)"

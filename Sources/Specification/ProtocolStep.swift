@@ -8,6 +8,8 @@ package enum ProtocolStep: Sendable {
   case paid(Int, for: Int?, original: Int)
   /// The store takes the money back, or gives it again.
   case refunded(Int, Bool)
+  /// The store refunds some units of the transaction: the others are paid.
+  case partlyRefunded(Int)
   /// The store hands the transaction to a device: when it was paid, at each launch until it is finished, and when a person
   /// restores purchases.
   case arrives(Int, at: Int)

@@ -19,6 +19,8 @@ package struct PurchaseProtocol: Sendable {
     var account: Int?
     var original: Int
     var isRefunded = false
+    /// Some units are refunded, and the others are paid.
+    var isPartlyRefunded = false
   }
 
   private struct Device {
@@ -67,7 +69,12 @@ package struct PurchaseProtocol: Sendable {
     switch step {
     case .paid(let transaction, let account, let original):
       purchases[transaction] = Purchase(account: account, original: original)
-    case .refunded(let transaction, let isRefunded): purchases[transaction]?.isRefunded = isRefunded
+    case .refunded(let transaction, let isRefunded):
+      purchases[transaction]?.isRefunded = isRefunded
+      purchases[transaction]?.isPartlyRefunded = false
+    case .partlyRefunded(let transaction):
+      purchases[transaction]?.isRefunded = false
+      purchases[transaction]?.isPartlyRefunded = true
     case .arrives(let transaction, let device): try arrives(transaction, device)
     case .queued(let transaction, let device, let lane): try queued(transaction, device, lane)
     case .sends(let request, let process, let device, let party, let claims):
@@ -191,7 +198,7 @@ package struct PurchaseProtocol: Sendable {
   {
     guard let request = requests[number], request.isReceived else { throw .receivesSent }
     for verdict in verdicts where request.claims.contains(where: { $0.transaction == verdict.transaction }) {
-      let isRefunded = purchases[verdict.transaction]?.isRefunded == true
+      let isRefunded = purchases[verdict.transaction].map { $0.isRefunded || $0.isPartlyRefunded } ?? false
       if verdict.word.isAboutCredit, ledger[verdict.transaction] == nil { throw .answersDurable }
       if verdict.word == .refunded, !isRefunded { throw .answersDurable }
     }

@@ -7,7 +7,8 @@ import Testing
 struct RefundedShareTests {
   @Test(arguments: [
     (33_333, 3, 1), (33_334, 3, 1), (66_666, 3, 2), (66_667, 3, 2), (99_999, 3, 3), (100_000, 3, 3),
-    (0, 3, 0), (33_332, 3, 0), (50_000, 3, 1), (50_000, 2, 1), (10_000, 10, 1), (90_000, 10, 9), (60_000, 1, 0),
+    (0, 3, 0), (33_332, 3, 0), (50_000, 3, 1), (50_000, 2, 1), (10_000, 10, 1), (90_000, 10, 9),
+    (60_000, 1, 0),
     (14_285, 7, 1), (14_286, 7, 1), (100_000, 1, 1), (50_000, 0, 0), (50_000, -3, 0), (100_000, -3, 0),
   ])
   func `a unit counts as refunded if the share covers it, as the store rounds`(
@@ -44,20 +45,28 @@ struct RefundedShareTests {
     #expect(RefundedShare(units: units, of: quantity) == nil)
   }
 
-  @Test(arguments: [
-    (#""revocationDate":5,"revocationType":"REFUND_PRORATED","revocationPercentage":33333"#, 33_333, nil),
-    (#""revocationDate":5,"revocationType":"REFUND_FULL""#, 100_000, nil),
-    (#""revocationDate":5,"revocationType":"REFUND_FULL","revocationPercentage":100000"#, 100_000, nil),
-    (#""revocationDate":5,"revocationType":"REFUND_FULL","revocationPercentage":33333"#, 100_000, .partOfWhole),
-    (#""revocationDate":5,"revocationType":"FAMILY_REVOKE","revocationPercentage":1"#, 100_000, .partOfWhole),
-    (#""revocationDate":5,"revocationPercentage":33333"#, 33_333, nil),
-    (#""revocationDate":5,"revocationType":"LATER","revocationPercentage":0"#, 0, nil),
-    (#""revocationDate":5"#, nil, nil),
-    (#""revocationDate":5,"revocationType":"REFUND_PRORATED""#, nil, .withoutShare),
-    (#""revocationType":"REFUND_PRORATED","revocationPercentage":33333"#, nil, .withoutDate),
-    (#""revocationPercentage":100000"#, nil, .withoutDate), (#""revocationType":"REFUND_FULL""#, nil, .withoutDate),
-    (#""isUpgraded":false"#, nil, nil),
-  ] as [(String, Int?, RefundFinding?)])
+  @Test(
+    arguments: [
+      (#""revocationDate":5,"revocationType":"REFUND_PRORATED","revocationPercentage":33333"#, 33_333, nil),
+      (#""revocationDate":5,"revocationType":"REFUND_FULL""#, 100_000, nil),
+      (#""revocationDate":5,"revocationType":"REFUND_FULL","revocationPercentage":100000"#, 100_000, nil),
+      (
+        #""revocationDate":5,"revocationType":"REFUND_FULL","revocationPercentage":33333"#, 100_000,
+        .partOfWhole
+      ),
+      (
+        #""revocationDate":5,"revocationType":"FAMILY_REVOKE","revocationPercentage":1"#, 100_000,
+        .partOfWhole
+      ),
+      (#""revocationDate":5,"revocationPercentage":33333"#, 33_333, nil),
+      (#""revocationDate":5,"revocationType":"LATER","revocationPercentage":0"#, 0, nil),
+      (#""revocationDate":5"#, nil, nil),
+      (#""revocationDate":5,"revocationType":"REFUND_PRORATED""#, nil, .withoutShare),
+      (#""revocationType":"REFUND_PRORATED","revocationPercentage":33333"#, nil, .withoutDate),
+      (#""revocationPercentage":100000"#, nil, .withoutDate),
+      (#""revocationType":"REFUND_FULL""#, nil, .withoutDate),
+      (#""isUpgraded":false"#, nil, nil),
+    ] as [(String, Int?, RefundFinding?)])
   func `the date says that something is refunded, and the type wins over the share`(
     fields: String, share: Int?, finding: RefundFinding?
   ) throws {

@@ -128,6 +128,11 @@ enum BrokenTable {
       """),
     row("refund-for-ever", "refund-reversed", ""),
     row("refund-each-time", "refund-notified-again", "refund-of-one"),
+    row("refund-part-as-whole", "refund-part", "refund-part-first refund-part-grows"),
+    row("refund-part-adds", "refund-part-grows", ""),
+    row("refund-part-once", "refund-part-grows", ""),
+    row(
+      "refund-part-kept", "refund-part", "refund-part-first refund-part-grows refund-part-of-period"),
     row(
       "notifications-ignored", "refund-notified",
       """

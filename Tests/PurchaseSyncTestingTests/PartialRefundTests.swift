@@ -107,7 +107,8 @@ struct PartialRefundTests {
     var backend = BackendFixture()
     let claim = Sample.claim(for: Sample.record("1", quantity: 3))
     backend.upload(claim, try Self.answer(.paid, 0))
-    let verdict = try #require(backend.upload(claim, try Self.answer(.share(33_333), 1), as: .account("bob")).first)
+    let verdict = try #require(
+      backend.upload(claim, try Self.answer(.share(33_333), 1), as: .account("bob")).first)
     #expect(verdict.verdict == .refunded && verdict.owner == .another)
     #expect(verdict.refundedShare == nil && verdict.refundedUnits == nil)
     #expect(backend.model.entitlements(account: "alice", now: Sample.now) == ["coins": 2])

@@ -18,12 +18,15 @@ struct StoreRefundTests {
 
   private static func later(_ days: Int64) -> Timestamp { Sample.now.adding(milliseconds: days * Sample.day) }
 
-  @Test(arguments: [
-    (.units(1), 33_333, "REFUND_PRORATED"), (.units(2), 66_667, "REFUND_PRORATED"), (.units(3), nil, "REFUND_FULL"),
-    (.whole, nil, "REFUND_FULL"), (.share(.whole), nil, "REFUND_FULL"),
-    (.share(RefundedShare(milliPercent: 40_000) ?? .whole), 40_000, "REFUND_PRORATED"),
-  ] as [(RefundExtent, Int64?, String)])
-  func `a refund is signed with its type and share`(extent: RefundExtent, share: Int64?, type: String) throws {
+  @Test(
+    arguments: [
+      (.units(1), 33_333, "REFUND_PRORATED"), (.units(2), 66_667, "REFUND_PRORATED"),
+      (.units(3), nil, "REFUND_FULL"),
+      (.whole, nil, "REFUND_FULL"), (.share(.whole), nil, "REFUND_FULL"),
+      (.share(RefundedShare(milliPercent: 40_000) ?? .whole), 40_000, "REFUND_PRORATED"),
+    ] as [(RefundExtent, Int64?, String)])
+  func `a refund is signed with its type and share`(extent: RefundExtent, share: Int64?, type: String) throws
+  {
     var (store, id) = try Self.paid(3)
     let record = try store.refund(transactionID: id, extent, now: Sample.now)
     let signed = try SignedTransaction(jws: Sample.forge.signedTransaction(record, signedAt: Sample.now))
@@ -33,10 +36,11 @@ struct StoreRefundTests {
     #expect(signed.refundFinding == nil)
   }
 
-  @Test(arguments: [
-    .units(0), .units(-1), .units(4), .units(.max), .units(.min), .timeLeft,
-    .share(RefundedShare(milliPercent: 0) ?? .whole),
-  ] as [RefundExtent])
+  @Test(
+    arguments: [
+      .units(0), .units(-1), .units(4), .units(.max), .units(.min), .timeLeft,
+      .share(RefundedShare(milliPercent: 0) ?? .whole),
+    ] as [RefundExtent])
   func `a part that the purchase has not is refused`(extent: RefundExtent) throws {
     var (store, id) = try Self.paid(3)
     #expect(throws: StoreModelError.invalidRefund(id)) {
@@ -50,7 +54,8 @@ struct StoreRefundTests {
     try store.finish(transactionID: id, at: Sample.now)
     store.notifications.versions = [.two]
     for (extent, days, isNews) in [
-      (.units(1), 1, true), (.units(1), 2, false), (.units(2), 3, true), (.whole, 4, true), (.units(1), 5, true),
+      (.units(1), 1, true), (.units(1), 2, false), (.units(2), 3, true), (.whole, 4, true),
+      (.units(1), 5, true),
     ] as [(RefundExtent, Int64, Bool)] {
       let record = try store.refund(transactionID: id, extent, now: Self.later(days))
       #expect(record.revokedAt == Self.later(1))
@@ -76,13 +81,17 @@ struct StoreRefundTests {
     #expect(store.subscription(of: paid.transactionID)?.state == .active)
   }
 
-  @Test(arguments: [
-    (#""units":1"#, 200, 33_333), (#""share":40000"#, 200, 40_000), (#""units":null"#, 200, nil),
-    (#""units":0"#, 422, nil), (#""units":4"#, 422, nil), (#""share":100001"#, 422, nil), (#""share":-1"#, 422, nil),
-    (#""share":0"#, 422, nil), (#""units":1,"share":1"#, 422, nil), (#""timeLeft":true"#, 422, nil),
-    (#""parts":1"#, 400, nil),
-  ] as [(String, Int, Int64?)])
-  func `the route refunds a part and answers with its notification`(member: String, status: Int, share: Int64?)
+  @Test(
+    arguments: [
+      (#""units":1"#, 200, 33_333), (#""share":40000"#, 200, 40_000), (#""units":null"#, 200, nil),
+      (#""units":0"#, 422, nil), (#""units":4"#, 422, nil), (#""share":100001"#, 422, nil),
+      (#""share":-1"#, 422, nil),
+      (#""share":0"#, 422, nil), (#""units":1,"share":1"#, 422, nil), (#""timeLeft":true"#, 422, nil),
+      (#""parts":1"#, 400, nil),
+    ] as [(String, Int, Int64?)])
+  func `the route refunds a part and answers with its notification`(
+    member: String, status: Int, share: Int64?
+  )
     async throws
   {
     let fixture = try MockServerFixture()

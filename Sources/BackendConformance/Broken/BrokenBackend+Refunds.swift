@@ -57,6 +57,35 @@ extension BrokenBackend {
       })),
   ]
 
+  /// Bugs of refunds of a part.
+  static let refundedParts: [BrokenBackend] = [
+    BrokenBackend(
+      "refund-part-as-whole", "any date of a refund takes back the whole purchase",
+      hooks: changingFacts { facts, _, _ in (facts.refundedShare, facts.shareToldAt) = (nil, nil) }),
+    BrokenBackend(
+      "refund-part-adds", "a later share of a refund is taken in addition to the earlier one",
+      hooks: changingFacts { facts, mock, _ in
+        guard let share = facts.refundedShare else { return }
+        let id = facts.transactionID
+        mock.brokenMemory.shares[id, default: []].insert(share.milliPercent)
+        let sum = mock.brokenMemory.shares[id]?.reduce(0, +) ?? 0
+        facts.refundedShare = RefundedShare(milliPercent: min(sum, 100_000))
+      }),
+    BrokenBackend(
+      "refund-part-once", "a refund with a known date is known, whatever its share is",
+      hooks: changingFacts { facts, mock, _ in
+        guard let share = facts.refundedShare else { return }
+        let known = mock.brokenMemory.shares[facts.transactionID]?.first
+        mock.brokenMemory.shares[facts.transactionID] = [known ?? share.milliPercent]
+        facts.refundedShare = RefundedShare(milliPercent: known ?? share.milliPercent)
+      }),
+    BrokenBackend(
+      "refund-part-kept", "a refund of less than all takes nothing back",
+      hooks: changingFacts { facts, _, _ in
+        if facts.refundedShare ?? .whole < .whole { facts.revocationDate = nil }
+      }),
+  ]
+
   /// Bugs of notifications.
   static let notifications: [BrokenBackend] = [
     BrokenBackend(

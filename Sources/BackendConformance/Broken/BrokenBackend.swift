@@ -24,7 +24,8 @@ public struct BrokenBackend: RawRepresentable, CaseIterable, Sendable, Hashable 
 
   /// All of them, by what they do wrong.
   public static let allCases: [BrokenBackend] =
-    orders + strangers + replies + claims + owners + devices + refunds + notifications + subscriptions
+    orders + strangers + replies + claims + owners + devices + refunds + refundedParts
+    + notifications + subscriptions
     + restarts + forms + races
 
   /// Whether both are the same bug.

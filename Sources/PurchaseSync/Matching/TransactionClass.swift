@@ -5,7 +5,7 @@ import PurchaseQueue
 ///
 /// | class | the store's signs; the first row that applies | fulfils an order | belongs to |
 /// | --- | --- | --- | --- |
-/// | `revocation` | a revocation date | the one that it fulfilled, or its token's | as before the revocation |
+/// | `revocation` | a revocation date, and no unit is left: a refund of a part leaves the class, and one of the rest of a replaced plan's price is an `upgrade` | the one that it fulfilled, or its token's | as before the revocation |
 /// | `upgrade` | marked as upgraded: another plan replaced this period | the one that it fulfilled, or its token's | as before the upgrade |
 /// | `familyShare` | ownership: family shared | none | the account of its original |
 /// | `renewal` | reason: renewal; or later in a chain, with a period of its own and no reason | none | the account of its token's order, else of its original |
@@ -27,7 +27,7 @@ public enum TransactionClass: String, Sendable, Hashable, Codable, CaseIterable 
   case familyShare
   /// The customer bought again within a subscription, or such a purchase replaced this period.
   case upgrade
-  /// The purchase was refunded, or is no longer shared.
+  /// The purchase was refunded in full, or is no longer shared.
   case revocation
   /// Bought without the app: an offer code, redeemed in the App Store.
   case outOfApp
@@ -35,7 +35,7 @@ public enum TransactionClass: String, Sendable, Hashable, Codable, CaseIterable 
 
 /// One sign by which a transaction is classified.
 package enum ClassSign: String, Sendable, Hashable, Codable, CaseIterable {
-  /// The transaction has a revocation date.
+  /// The transaction has a revocation date, and nothing of it is left.
   case revocationDate
   /// The transaction is marked as upgraded.
   case markedUpgraded

@@ -108,7 +108,8 @@ extension OrderState {
     switch known {
     case .deferred: self != .open
     case .cancelled, .alreadyOwned: self != .open && self != .deferred
-    case .paid, .delivered, .refunded, .partlyRefunded: ![.open, .deferred, .cancelled, .expired].contains(self)
+    case .paid, .delivered, .refunded, .partlyRefunded:
+      ![.open, .deferred, .cancelled, .expired].contains(self)
     default: true
     }
   }

@@ -34,7 +34,7 @@ extension BackendModel {
       guard credit.expiresAt != nil else {
         let product = Product(id: credit.productID, environment: credit.transaction.environment)
         let units = units(of: credit)
-        if units > 0 { once[product, default: 0] += units }
+        if units != 0 { once[product, default: 0] += units }
         continue
       }
       let original =

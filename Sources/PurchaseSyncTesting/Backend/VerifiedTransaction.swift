@@ -164,7 +164,11 @@ package struct VerifiedTransaction: Sendable, Hashable {
     // A document that cannot say how much does not make a part the whole.
     if newer.revocationDate != nil, newer.revocationDate == older.revocationDate {
       let saying = [newer, older].filter { $0.shareToldAt != nil }
-        .max { ($0.shareToldAt ?? 0, $0.refundedShare ?? .whole) < ($1.shareToldAt ?? 0, $1.refundedShare ?? .whole) }
+        .max {
+          ($0.shareToldAt ?? 0, $0.refundedShare ?? .whole) < (
+            $1.shareToldAt ?? 0, $1.refundedShare ?? .whole
+          )
+        }
       (result.refundedShare, result.shareToldAt) = (saying?.refundedShare, saying?.shareToldAt)
     }
     if newer.toldAt == older.toldAt {

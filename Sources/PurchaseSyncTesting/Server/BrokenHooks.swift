@@ -60,6 +60,8 @@ package struct BrokenMemory {
   package var underWay: [String: Int] = [:]
   /// When each transaction was refunded, in milliseconds.
   package var refunds: [String: Int64] = [:]
+  /// The shares of each refund, in thousandths of a percent.
+  package var shares: [String: Set<Int>] = [:]
 
   package mutating func next() -> Int {
     count += 1

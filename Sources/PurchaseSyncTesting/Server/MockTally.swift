@@ -2,7 +2,7 @@ import PurchaseSync
 
 /// The counts that judge a run, taken from a snapshot of the mock server.
 public struct MockTally: Sendable, Hashable, Codable {
-  /// Charged transactions that were not settled as `refunded` or `lapsed`.
+  /// Charged transactions that were not settled as `refunded` or `lapsed`, and those of which units are left.
   public var paid: Int
   /// Those of them with at least one credit in the present ledger.
   public var granted: Int
@@ -23,9 +23,15 @@ public struct MockTally: Sendable, Hashable, Codable {
 
   /// Counts. `kept` are the ids of the transactions in the queues and vaults of all devices.
   public init(_ mock: MockSnapshot, kept: Set<String> = []) {
-    let over = Set(
-      mock.verdicts.filter { $0.verdict == .refunded || $0.verdict == .lapsed }.map(\.transactionID))
-    let charged = mock.charges.filter { !over.contains($0.transactionID) }
+    // A refund may be reversed, so the last verdict counts.
+    let last = Dictionary(
+      mock.verdicts.filter(\.verdict.isSettled).map { ($0.transactionID, $0.verdict) },
+      uniquingKeysWith: { $1 })
+    let over = Set(last.filter { $0.value == .refunded || $0.value == .lapsed }.keys)
+    // Of a refund of a part, the rest is paid.
+    let charged = mock.charges.filter {
+      !over.contains($0.transactionID) || $0.revokedAt != nil && !$0.isTakenBack
+    }
     let credited = Set(mock.credits.map(\.transaction.transactionID))
     let open = charged.filter { !credited.contains($0.transactionID) }
     paid = charged.count
@@ -46,6 +52,28 @@ public struct MockTally: Sendable, Hashable, Codable {
 }
 
 extension MockSnapshot {
+  /// How many units of a charge the ledger has now: its credits without what a refund takes back. A doubled credit counts
+  /// double.
+  public func unitsCredited(of transactionID: String) -> Int {
+    let reversals = reversals.filter { $0.undoneAt == nil }
+    return credits.filter { $0.transaction.transactionID == transactionID }.reduce(0) { sum, credit in
+      guard let reversal = reversals.first(where: { $0.transaction == credit.transaction }) else {
+        return sum + credit.quantity
+      }
+      return sum + max(0, credit.quantity - (reversal.units ?? credit.quantity))
+    }
+  }
+
+  /// The credited charges of which the ledger has another number of units than is paid and not refunded. Periods of
+  /// subscriptions are not counted in units. Empty once the backend knows every refund.
+  public var miscounted: [StoreTransactionRecord] {
+    let credited = Set(credits.map(\.transaction.transactionID))
+    return charges.filter { charge in
+      guard charge.expiresAt == nil, credited.contains(charge.transactionID) else { return false }
+      return unitsCredited(of: charge.transactionID) != charge.unitsPaid
+    }
+  }
+
   /// The credits of an account whose order belongs to another account.
   ///
   /// The account token of the payment identifies the order, also if app and backend never saw the token. Without a

@@ -112,6 +112,12 @@ public struct StoreTransactionRecord: Sendable, Hashable, Codable {
     return expiresAt != nil || (refundedShare ?? .whole).units(of: quantity) >= quantity
   }
 
+  /// How many units are paid and not refunded.
+  public var unitsPaid: Int {
+    guard revokedAt != nil else { return quantity }
+    return isTakenBack ? 0 : quantity - (refundedShare ?? .whole).units(of: quantity)
+  }
+
   /// Whether this store account was charged for it.
   public var isCharge: Bool { cause == .purchase || cause == .renewal }
 }
