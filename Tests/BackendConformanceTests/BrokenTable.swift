@@ -119,12 +119,13 @@ enum BrokenTable {
       "refunds-unread", "refund-uploaded",
       """
       refund-before-upload refund-notified-first refund-of-one refund-not-again subscription-refunded
+      refund-part refund-part-first refund-part-of-period
       """),
-    row("refunds-granted", "refund-before-upload", "refund-notified-first"),
+    row("refunds-granted", "refund-before-upload", "refund-notified-first refund-part-first"),
     row(
       "refund-takes-all", "refund-of-one",
       """
-      refund-before-upload refund-notified-first subscription-refunded
+      refund-before-upload refund-notified-first subscription-refunded refund-part-grows
       """),
     row("refund-for-ever", "refund-reversed", ""),
     row("refund-each-time", "refund-notified-again", "refund-of-one"),
