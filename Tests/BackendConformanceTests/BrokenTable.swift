@@ -55,14 +55,14 @@ enum BrokenTable {
       """
       upload-other-proof upload-claim-twice upload-receipt-only verdict-per-claim claim-environment
       claim-partial owner-on-device device-again refund-reversed subscription-renewal-once
-      restart-grant parallel-uploads parallel-accounts
+      restart-grant parallel-uploads parallel-accounts refund-part-grows
       """),
     row("bare-200", "upload-granted", "*"),
     row("forgets", "upload-granted", "*"),
     row(
       "per-proof", "upload-other-proof",
       """
-      upload-receipt-only refund-reversed subscription-renewal-once restart-grant
+      upload-receipt-only refund-reversed subscription-renewal-once restart-grant refund-part-grows
       """),
     row(
       "duplicate-as-granted", "upload-again",
@@ -76,7 +76,7 @@ enum BrokenTable {
     row("no-epoch", "ledger-epoch", ""),
     row("new-epoch", "ledger-epoch", "restart-epoch"),
     row("one-unit", "upload-quantity", ""),
-    row("undelivered", "upload-granted", "order-stays-delivered token-alone"),
+    row("undelivered", "upload-granted", "order-stays-delivered token-alone refund-part-first"),
     row("fifty-claims", "upload-hundred", ""),
     row("claims-needed", "upload-receipt-only", ""),
     row("claim-product", "claim-product", ""),
@@ -96,7 +96,7 @@ enum BrokenTable {
       "credits-uploader", "other-owner",
       """
       order-stays-delivered upload-granted token-alone token-wins owner-on-device owner-unnamed
-      restart-order
+      restart-order refund-part-first
       """),
     row("token-ignored", "token-alone", "token-wins owner-on-device owner-unnamed restart-order"),
     row("token-case", "token-alone", "token-wins owner-on-device owner-unnamed restart-order"),
@@ -119,16 +119,18 @@ enum BrokenTable {
       "refunds-unread", "refund-uploaded",
       """
       refund-before-upload refund-notified-first refund-of-one refund-not-again subscription-refunded
-      refund-part refund-part-first refund-part-of-period
+      refund-part refund-part-first refund-part-of-period refund-part-grows
       """),
-    row("refunds-granted", "refund-before-upload", "refund-notified-first refund-part-first"),
+    row(
+      "refunds-granted", "refund-before-upload", "refund-notified-first refund-part-first refund-part-grows"),
     row(
       "refund-takes-all", "refund-of-one",
       """
-      refund-before-upload refund-notified-first subscription-refunded refund-part-grows
+      refund-before-upload refund-notified-first subscription-refunded refund-part-grows refund-part-of-period
+      refund-part refund-part-first
       """),
-    row("refund-for-ever", "refund-reversed", ""),
-    row("refund-each-time", "refund-notified-again", "refund-of-one"),
+    row("refund-for-ever", "refund-reversed", "refund-part-grows"),
+    row("refund-each-time", "refund-notified-again", "refund-of-one refund-part-grows"),
     row("refund-part-as-whole", "refund-part", "refund-part-first refund-part-grows"),
     row("refund-part-adds", "refund-part-grows", ""),
     row("refund-part-once", "refund-part-grows", ""),
