@@ -46,7 +46,8 @@ package enum ScenarioSchema {
       phone            the phone (default: "phone"); each has files of its own
 
     WHAT A PERSON DOES: {"do": WORD, …}
-      buy (product, account, quantity)   buyWithoutOrder (product)   buyPromoted (account)
+      buy (product, account, quantity)           buyWithoutOrder (product)
+      buyPromoted (account)
       signIn (account)            signOut (account)           adopt (account)
       useStoreAccount (storeAccount)   jumpClock (a time, also negative)
       fillDisk                    use (milliseconds)          restore
@@ -58,8 +59,8 @@ package enum ScenarioSchema {
       faults (rules, see below; no rules end them)   wait (a time)
       boughtOutside (product, storeAccount, count) promoted (product, storeAccount)
       payment (storeAccount, asksToBuy, interruptions)   approved
-      refunded (purchase, and units or timeLeft for a part)   refundReversed (purchase)
-      planChanged (purchase, product)
+      refunded (purchase; for a part units or timeLeft)
+      refundReversed (purchase)   planChanged (purchase, product)
       renewal (purchase, isOn)    billing (storeAccount, works)
       family (storeAccount, members)   storeAccount (storeAccount)
       delivery (proofs, forgetsToken)  receiptLacks (purchases, readings)
