@@ -83,6 +83,8 @@ import Testing
       let shop = try shop(fixture) { await counter.take($0) }
       _ = try await shop.purchase("gems", for: "alice")
       try await until { counter.gate.arrivals == 1 }
+      // A finish that is under way would take the refund off the store's list.
+      try await until { fixture.server.withStore { $0.unfinished(storeAccount: "apple-id").isEmpty } }
       try fixture.server.withStore { (store) throws(StoreModelError) in
         _ = try store.refund(
           transactionID: store.transactions.first?.transactionID ?? "none", now: .wallClock())
