@@ -232,7 +232,8 @@ extension MemoryStorage: SyncStorage {
       if let number = tombstone.orderNumber {
         if claim.verdict == .granted || claim.verdict == .duplicate { book.set(.delivered, of: number) }
         if claim.verdict == .refunded {
-          book.set(tombstone.refund?.leavesUnits == true ? .partlyRefunded : .refunded, of: number)
+          let refund = record.settled.map { KnownRefund(claim.refund, TransactionDetails($0.transaction)) }
+          book.set(refund?.leavesUnits == true ? .partlyRefunded : .refunded, of: number)
         }
       }
       ended.append(tombstone)

@@ -37,7 +37,8 @@ import Testing
       let (account, product) = (random.below(2), random.below(2))
       let number = lean.makeOrder(account: account, product: product, at: now)
       let outcome = try model.createOrder(
-        OrderRequest(productID: Names.products[product], quantity: 1), account: Names.accounts[account],
+        OrderRequest(productID: Names.products[product], quantity: Names.units(of: product)),
+        account: Names.accounts[account],
         idempotencyKey: "\(number)", now: moment)
       var order = outcome.order
       if lean.hasAccountTokens {
@@ -56,7 +57,8 @@ import Testing
         forgetsToken: false, proofs: .signed, poison: .none, expiresAt: nil, phone: 0)
       _ = leanStore.charge(sale)
       let record = try store.pay(
-        product: Names.products[product], quantity: 1, accountToken: order < 0 ? nil : tokens[order],
+        product: Names.products[product], quantity: Names.units(of: product),
+        accountToken: order < 0 ? nil : tokens[order],
         storeAccount: "apple-1", now: moment)
       ids.append(record.transactionID)
     }
@@ -65,7 +67,8 @@ import Testing
       guard !ids.isEmpty else { return }
       let sale = random.below(ids.count)
       guard leanStore.refund(sale, at: now) else { return }
-      _ = try store.refund(transactionID: ids[sale], now: moment)
+      _ = try store.refund(
+        transactionID: ids[sale], .units(leanStore.sales[sale].refundedUnits), now: moment)
     }
 
     mutating func adoptDevice() {
@@ -118,7 +121,7 @@ import Testing
     private func claim(_ sale: Int, _ match: LeanBackend.LeanClaim.Match) -> Claim {
       var claim = Claim(
         transactionID: ids[sale], originalTransactionID: ids[sale], environment: "Production",
-        productID: Names.products[leanStore.sales[sale].product], quantity: 1,
+        productID: Names.products[leanStore.sales[sale].product], quantity: leanStore.sales[sale].units,
         purchasedAt: Timestamp(milliseconds: leanStore.sales[sale].paidAt), match: .none)
       switch match {
       case .bound(let order):
@@ -150,5 +153,8 @@ import Testing
       }
     }
     #expect(pair.lean.credits.count == pair.model.credits.count)
+    for (lean, full) in zip(pair.lean.credits, pair.model.credits) {
+      #expect(pair.lean.unitsCredited(of: lean.sale, pair.leanStore) == pair.model.units(of: full))
+    }
   }
 }

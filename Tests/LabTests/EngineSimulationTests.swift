@@ -45,7 +45,7 @@ import Testing
       .finishInADefer: ["3", "13"], .outcomeToldEarly: ["23"], .confirmedForTheApp: ["23"],
       .streamNeverEnds: ["S3"], .ownedWithoutOrder: ["36"], .cancelledIsUnpaid: ["3"], .oneKeyForAll: ["9"],
       .deviceOrderNotSent: ["24"], .ownerDropped: ["32"], .userNotNamed: ["32"],
-      .restoredForAnyone: ["32"], .vaultMovesAlong: ["6"], .idsBelieved: ["39"],
+      .restoredForAnyone: ["32"], .vaultMovesAlong: ["6"], .idsBelieved: ["39"], .refundsAddUp: ["43"],
       .wakeForgotten: ["24", "40"], .ceilingOfAShift: ["24", "26", "41"], .retriesAtOnce: ["8", "42"],
       .probesWithoutEnd: ["42"], .listsWithoutEnd: ["42"], .asksForTokens: ["42"],
       .tellsUntilConfirmed: ["42"],

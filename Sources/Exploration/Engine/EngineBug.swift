@@ -16,7 +16,7 @@ package enum EngineBug: String, PlantedBug {
   // MARK: The vault
   case vaultMovesAlong
   // MARK: The backend
-  case idsBelieved
+  case idsBelieved, refundsAddUp
   // MARK: Orders
   case ownedWithoutOrder, cancelledIsUnpaid, oneKeyForAll, deviceOrderNotSent
 
@@ -50,6 +50,7 @@ package enum EngineBug: String, PlantedBug {
     case .outcomeToldEarly: "the app hears of a reply before it is committed"
     case .confirmedForTheApp: "an outcome is confirmed when it is delivered, not when the app has seen it"
     case .idsBelieved: "the backend grants a claim without a proof by its id"
+    case .refundsAddUp: "a later share of a refund is taken in addition to the earlier one"
     case .ownedWithoutOrder:
       "a transaction that the store repeats is handed over without the order that it answers"
     case .cancelledIsUnpaid: "the app clears away the transaction of an order whose sheet said cancelled"

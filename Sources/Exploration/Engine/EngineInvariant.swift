@@ -29,6 +29,7 @@ package enum EngineInvariant: String, Invariant {
   case promptAfterWake = "40"
   case promptAlone = "41"
   case paced = "42"
+  case exactUnits = "43"
   case shutdownReturns = "S1"
   case nothingAfterShutdown = "S2"
   case streamsEnd = "S3"

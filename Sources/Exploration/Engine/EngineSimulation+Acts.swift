@@ -60,7 +60,7 @@ extension EngineSimulation {
       guard !store.sales.isEmpty else { return }
       let sale = people.below(store.sales.count)
       guard store.refund(sale, at: now.milliseconds) else { return }
-      protocolWatch?.take(.refunded(sale, true))
+      protocolWatch?.take(store.sales[sale].isTakenBack ? .refunded(sale, true) : .partlyRefunded(sale))
       tell(nil, "the store refunds a purchase")
     case .replaceFile: replaceFile()
     case .restore: restoreOnNewPhone()

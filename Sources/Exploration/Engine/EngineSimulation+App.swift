@@ -67,7 +67,8 @@ extension EngineSimulation {
     _ product: Int, _ account: String, _ process: EngineProcess, _ engine: SyncEngine
   ) async -> (order: PurchaseOrder?, isRefused: Bool) {
     do {
-      let order = try await engine.begin(product: Names.products[product], account: account)
+      let order = try await engine.begin(
+        product: Names.products[product], quantity: Names.units(of: product), account: account)
       guard process.isAlive else { return (nil, false) }
       tell(process, "has order \(order.number)")
       // Of an earlier process, more than an hour ago: its sheet is not open any more.

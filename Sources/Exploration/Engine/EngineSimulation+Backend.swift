@@ -62,7 +62,7 @@ extension EngineSimulation {
     let order = backend.orders[number]
     return OrderDocument(
       number: String(number + 1), accountToken: Names.token(number), productID: Names.products[order.product],
-      quantity: 1, state: order.fulfilledBy == nil ? .open : .delivered,
+      quantity: Names.units(of: order.product), state: order.fulfilledBy == nil ? .open : .delivered,
       createdAt: Timestamp(milliseconds: order.createdAt))
   }
 
@@ -148,6 +148,7 @@ extension EngineSimulation {
     told.orderNumber = answer.order.flatMap { isKnown($0) ? number(of: $0) : nil }
     told.verdict = answer.ruling.verdict
     told.owner = answer.owner
+    backend.sayRefund(of: sale, in: &told, store)
     return told
   }
 

@@ -92,7 +92,7 @@ extension EngineSimulation {
       try await engine.receive(transaction(sale), for: order)
     }
     // What was taken back before is not owned, and answers no payment.
-    if process.isAlive, transaction(sale).revokedAt == nil { owned[order.number] = sale }
+    if process.isAlive, !store.sales[sale].isTakenBack { owned[order.number] = sale }
   }
 
   /// Invariant 36, when everything is delivered.
@@ -157,7 +157,7 @@ extension EngineSimulation {
     let order = backend.orders[place]
     let document = OrderDocument(
       number: number, accountToken: store.tokens[place] ?? Names.token(place),
-      productID: Names.products[order.product], quantity: 1, state: state,
+      productID: Names.products[order.product], quantity: Names.units(of: order.product), state: state,
       createdAt: Timestamp(milliseconds: order.createdAt))
     return BackendResponse(
       status: 200, contentType: "application/json", body: try JSONEncoder().encode(document))

@@ -113,6 +113,10 @@ extension EngineSimulation {
   func noted(_ checked: LeanBackend.CheckedAnswer, of sale: Int, from uploader: Int) {
     if let owner = checked.credited { protocolWatch?.take(.credited(sale, to: .init(owner: owner), handled)) }
     if checked.answer.ruling.isSettled { isOnRecord[sale] = true }
+    checker.expect(
+      .exactUnits, checked.miscounted == nil,
+      "\(Names.id(sale)) is credited with \(checked.miscounted ?? 0) units, of \(store.sales[sale].units) with "
+        + "\(store.sales[sale].refundedUnits) refunded")
     guard let isByRecord = checked.isByRecord else { return }
     checker.expect(.idAlone, isByRecord, "\(Names.id(sale)) went to \(uploader) by its id alone")
   }

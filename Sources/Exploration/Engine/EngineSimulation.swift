@@ -156,6 +156,7 @@ final class EngineSimulation: @unchecked Sendable {
     directory = parent
     queue.stalls = knobs.stalls
     if bug == .idsBelieved { backend.flaw = .believesIDs }
+    if bug == .refundsAddUp { backend.flaw = .addsRefunds }
     vault = knobs.acts.contains { $0.act == .clone } ? EngineVault() : nil
     checker.moment = { [unowned self] in (queue.steps, queue.now) }
   }

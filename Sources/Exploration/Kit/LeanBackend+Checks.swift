@@ -5,6 +5,8 @@ extension LeanBackend {
     var answer: Answer
     /// Invariant 39: what a claim without a proof moves goes to the owner whom the store's record names. Nil with a proof.
     var isByRecord: Bool?
+    /// Invariant 43: the ledger's units, if they are not those that are paid and not refunded.
+    var miscounted: Int?
     /// The owner of the line that was written into the ledger, or moved there; nil if nothing was.
     var credited: Owner?
   }
@@ -20,9 +22,12 @@ extension LeanBackend {
       on: claim, tokenIsTold: tokenIsTold, isProven: isProven, from: uploader, signedIn: signedIn, store,
       at: now)
     let present = credit(of: claim.sale)?.owner
+    let units = present == nil ? nil : unitsCredited(of: claim.sale, store)
+    let paid = store.sales[claim.sale].units - store.sales[claim.sale].refundedUnits
     let isCredited = count(of: claim.sale) > lines || present != holder
     return CheckedAnswer(
       answer: answer, isByRecord: isProven ? nil : isByRecord(claim.sale, since: owner, store),
+      miscounted: units.flatMap { $0 == paid ? nil : $0 },
       credited: isCredited ? present : nil)
   }
 

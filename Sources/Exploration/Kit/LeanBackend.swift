@@ -1,3 +1,4 @@
+import AppStoreReceipts
 import PurchaseSync
 
 /// The backend in numbers: orders, the ledger and known tokens. It has the rules of `BackendModel`; a test compares the
@@ -81,6 +82,9 @@ struct LeanBackend {
   /// By transaction: its first credit, and how many.
   private var creditOf: [Int32] = []
   private var creditCount: [UInt8] = []
+  /// By transaction: how many units a refund has taken back, and how many the store said last.
+  private var takenBack: [UInt8] = []
+  private var saidRefunded: [UInt8] = []
   /// Transactions whose token a proof has shown.
   private var knowsToken: [Bool] = []
   private(set) var epoch = 0
@@ -103,6 +107,8 @@ struct LeanBackend {
     case believesIDs
     /// The token of an account is that of its first order.
     case takesFirstOfToken
+    /// A later share of a refund is taken in addition to the earlier one.
+    case addsRefunds
   }
   var flaw: Flaw?
   /// Whether a bug is planted in it now.
@@ -121,6 +127,8 @@ struct LeanBackend {
     while creditOf.count <= sale {
       creditOf.append(-1)
       creditCount.append(0)
+      takenBack.append(0)
+      saidRefunded.append(0)
       knowsToken.append(false)
     }
   }
@@ -207,8 +215,19 @@ struct LeanBackend {
     grow(for: claim.sale)
     let sale = store.sales[claim.sale]
     if tokenIsTold, sale.order >= 0 { knowsToken[claim.sale] = true }
+    learnRefund(of: claim.sale, sale)
+    if sale.isTakenBack { return (.refunded, credit(of: claim.sale)?.order) }
+    var result = rulePaid(claim, sale, isProven: isProven, from: uploader, store, at: now)
+    // The units that are left were paid, and the verdict says that the others were not.
+    if sale.revokedAt != nil, result.ruling.isSettled, result.ruling != .lapsed { result.ruling = .refunded }
+    return result
+  }
+
+  private mutating func rulePaid(
+    _ claim: LeanClaim, _ sale: LeanStore.Sale, isProven: Bool, from uploader: Owner, _ store: LeanStore,
+    at now: Int64
+  ) -> (ruling: Ruling, order: Int?) {
     let credited = credit(of: claim.sale)
-    if sale.revokedAt != nil { return (.refunded, credited?.order) }
     let needsProof = !isProven && flaw != .believesIDs
     if !forgetsTransactions, let moved = moved(claim.sale, uploader, needsProof: needsProof, store) {
       return moved
@@ -222,6 +241,27 @@ struct LeanBackend {
     if needsProof, owner != recordedOwner(claim.sale, store) { return (.unknown, nil) }
     credit(claim.sale, to: owner, order: order, from: uploader)
     return (owner == uploader ? .granted : .otherOwner, order)
+  }
+
+  /// The share of a refund covers the earlier ones: it takes their place.
+  private mutating func learnRefund(of number: Int, _ sale: LeanStore.Sale) {
+    let said = UInt8(sale.refundedUnits)
+    let adds = flaw == .addsRefunds && said > saidRefunded[number]
+    takenBack[number] = min(UInt8(sale.units), adds ? takenBack[number] + said : said)
+    saidRefunded[number] = said
+  }
+
+  /// Says in a verdict how much is refunded, to the owner.
+  func sayRefund(of sale: Int, in verdict: inout ClaimVerdict, _ store: LeanStore) {
+    guard verdict.verdict == .refunded, verdict.owner != .another else { return }
+    let units = Int(takenBack[sale])
+    verdict.refundedShare = RefundedShare(units: units, of: store.sales[sale].units)?.milliPercent
+    verdict.refundedUnits = units
+  }
+
+  /// How many units of a credited sale count.
+  func unitsCredited(of sale: Int, _ store: LeanStore) -> Int {
+    store.sales[sale].units - Int(takenBack[sale])
   }
 
   /// A ledger line that was written before its owner was known gets its owner (`BackendModel.moved`); nil if it stays.

@@ -24,8 +24,12 @@ struct LeanStore {
     var isRenewal = false
     var isUpgraded = false
     var revokedAt: Int64?
+    /// How many units are refunded. The first refund has the date, and a later one adds a unit.
+    var refundedUnits = 0
     /// How often it changed: each change has a signed transaction of its own.
     var version = 0
+    /// The refunded units of each version, four bits each. Versions beyond the last place have none.
+    fileprivate(set) var refundLog: UInt64 = 0
     /// It was refunded once, even if that was undone.
     var wasRefunded = false
     var expiresAt: Int64?
@@ -37,6 +41,20 @@ struct LeanStore {
     var listedAt: Int64 = 0
     /// It was finished once: the next receipt then no longer holds a consumable.
     var wasFinished = false
+
+    var units: Int { Names.units(of: product) }
+    /// How many units were refunded in a version; nil for one that is not known any more.
+    func refundedUnits(in version: Int) -> Int? {
+      (0..<16).contains(version) ? Int(refundLog >> (4 * version) & 15) : nil
+    }
+
+    fileprivate mutating func beginVersion() {
+      version += 1
+      if version < 16 { refundLog |= UInt64(refundedUnits) << (4 * version) }
+    }
+
+    /// Whether no unit of it is left.
+    var isTakenBack: Bool { revokedAt != nil && refundedUnits >= units }
   }
 
   /// The contents of one app receipt.
@@ -95,14 +113,17 @@ struct LeanStore {
     var next = sales[sale]
     (next.order, next.phone, next.paidAt, next.expiresAt) = (order, phone, now, now + Self.period)
     (next.isRenewal, next.isUpgraded, next.wasRefunded, next.revokedAt) = (false, false, false, nil)
+    next.refundedUnits = 0
     (next.isListed, next.wasFinished, next.forgetsToken) = (true, false, false)
-    (next.proofs, next.poison, next.version) = (.signed, .none, 0)
+    (next.proofs, next.poison, next.version, next.refundLog) = (.signed, .none, 0, 0)
     return charge(next)
   }
 
+  /// Refunds one unit, or one more. False if none is left.
   mutating func refund(_ sale: Int, at now: Int64) -> Bool {
-    guard sales[sale].revokedAt == nil else { return false }
-    sales[sale].revokedAt = now
+    guard !sales[sale].isTakenBack else { return false }
+    sales[sale].revokedAt = sales[sale].revokedAt ?? now
+    sales[sale].refundedUnits += 1
     sales[sale].wasRefunded = true
     announce(sale, at: now)
     return true
@@ -111,13 +132,14 @@ struct LeanStore {
   mutating func reverseRefund(_ sale: Int, at now: Int64) -> Bool {
     guard sales[sale].revokedAt != nil else { return false }
     sales[sale].revokedAt = nil
+    sales[sale].refundedUnits = 0
     announce(sale, at: now)
     return true
   }
 
   /// Lists a changed transaction again. The caller delivers it.
   private mutating func announce(_ sale: Int, at now: Int64) {
-    sales[sale].version += 1
+    sales[sale].beginVersion()
     isStale[sales[sale].buyer] = true
     // The old interface and the receipt cannot express the change.
     guard !sales[sale].isListed, sales[sale].proofs != .receipt else { return }
@@ -157,12 +179,16 @@ struct LeanStore {
     var transaction = StoreTransaction(
       environment: .production, transactionID: Names.id(number),
       originalTransactionID: Names.id(sale.original),
-      productID: Names.products[sale.product], quantity: 1, purchasedAt: Timestamp(milliseconds: sale.paidAt),
+      productID: Names.products[sale.product], quantity: sale.units,
+      purchasedAt: Timestamp(milliseconds: sale.paidAt),
       accountToken: keepsToken ? tokens[sale.order] ?? Names.token(sale.order) : nil, proof: proof)
     transaction.revokedAt = sale.revokedAt.map(Timestamp.init(milliseconds:))
     transaction.expiresAt = sale.expiresAt.map(Timestamp.init(milliseconds:))
     guard bySignature else { return transaction }
     transaction.signedAt = Timestamp(milliseconds: now)
+    if sale.revokedAt != nil {
+      transaction.refundedShare = RefundedShare(units: sale.refundedUnits, of: sale.units)
+    }
     transaction.isUpgraded = sale.isUpgraded
     if sale.expiresAt != nil { transaction.reason = sale.isRenewal ? .renewal : .purchase }
     return transaction
@@ -179,7 +205,7 @@ struct LeanStore {
   /// update for a device that has settled the transaction, and a store without a limit would feed itself.
   mutating func resign(_ sale: Int) {
     guard sales[sale].version < 3 else { return }
-    sales[sale].version += 1
+    sales[sale].beginVersion()
   }
 
   private static func signature(_ sale: Int, version: Int) -> Payload {

@@ -9,6 +9,8 @@ enum Names {
   static let lanes: [Lane] = [.device] + accounts.map(Lane.account)
   static let storeAccounts = ["apple-1", "apple-2", "apple-3"]
   static let products = ["gems", "coins", "plus", "pro"]
+  /// How many units of a product are bought at a time: the store can refund some of them.
+  static func units(of product: Int) -> Int { product == 1 ? 3 : 1 }
   static let environment = "Production"
 
   /// 0 for the device lane, else the account's number plus 1.

@@ -22,12 +22,12 @@ package enum MachineBug: String, PlantedBug {
     clampForgotten
   case releasedNeverAgain, adoptionNotStored, bindsWhatItIsTold, retryStateReadOnce, newerProofForgotten
   case firstProofForAll, refusedForEver
-  case unconfirmedBlock, reservationsBlock
+  case unconfirmedBlock, reservationsBlock, refundKnownByDate
   // MARK: The backend
   case backendForgetsTransactions, keysByInstallation, answersBeforeCommit, finishesBeforeCommit
   // MARK: Ownership
   case inheritsDespiteToken, signedInIgnored, otherOwnerNamed, creditsWhoIsSignedIn, ownerNotStored
-  case idsBelieved, firstOrderOfToken
+  case idsBelieved, firstOrderOfToken, refundsAddUp
 
   package var summary: String {
     switch self {
@@ -88,6 +88,7 @@ package enum MachineBug: String, PlantedBug {
     case .refusedForEver: "after a refused token, its lane waits until the app wakes it"
     case .firstProofForAll: "every claim of an upload rests on the first one's proof"
     case .unconfirmedBlock: "an outcome that the app has not confirmed takes capacity"
+    case .refundKnownByDate: "a refund with a known date is no news, whatever its share is"
     case .reservationsBlock: "an order that was not paid keeps its capacity"
     case .releasedNeverAgain: "quarantine is permanent"
     case .backendForgetsTransactions: "the backend grants a transaction again"
@@ -97,6 +98,7 @@ package enum MachineBug: String, PlantedBug {
     case .otherOwnerNamed: "the verdict about another account's purchase names its order"
     case .creditsWhoIsSignedIn: "a purchase without an owner goes to the account that is signed in"
     case .idsBelieved: "a claim without a proof is granted by its id"
+    case .refundsAddUp: "a later share of a refund is taken in addition to the earlier one"
     case .firstOrderOfToken: "the token of an account is taken for that of its first order"
     case .ownerNotStored: "the owner in a verdict is not stored with the outcome"
     case .finishesBeforeCommit: "the backend finishes at the store before it commits, and then crashes"
@@ -118,6 +120,7 @@ package enum MachineBug: String, PlantedBug {
     case .creditsWhoIsSignedIn: .creditsSignedIn
     case .idsBelieved: .believesIDs
     case .firstOrderOfToken: .takesFirstOfToken
+    case .refundsAddUp: .addsRefunds
     default: nil
     }
   }

@@ -34,6 +34,7 @@ extension MachineInvariant {
     case .neverBlocked: .reservationsBlock
     case .refusal: .refusedForEver
     case .idAlone: .idsBelieved
+    case .exactUnits: .refundsAddUp
     case .promptAfterWake: .wakeForgotten
     case .promptAlone: .ceilingOfAShift
     case .paced: .listsWithoutEnd

@@ -11,13 +11,13 @@ package enum MachineInvariant: Int, Invariant {
   case neverBlocked = 37
   case refusal
   case idAlone = 39
-  case promptAfterWake, promptAlone, paced
+  case promptAfterWake, promptAlone, paced, exactUnits
 
   package var number: InvariantNumber { InvariantNumber(integerLiteral: rawValue) }
   package var place: Int {
     switch self {
     case .newerProof, .ownerTold, .othersUnnamed: rawValue - 5
-    case .neverBlocked, .refusal, .idAlone, .promptAfterWake, .promptAlone, .paced: rawValue - 8
+    case .neverBlocked, .refusal, .idAlone, .promptAfterWake, .promptAlone, .paced, .exactUnits: rawValue - 8
     default: rawValue - 1
     }
   }
@@ -59,6 +59,7 @@ package enum MachineInvariant: Int, Invariant {
     case .promptAfterWake: "what can be delivered is delivered within a minute of a wake"
     case .promptAlone: "what can be delivered is delivered within the policy's bound, without a wake"
     case .paced: "uploads, requests and calls of the store have a pace, whatever backend and app do"
+    case .exactUnits: "what is credited is what is paid and not refunded, to the unit"
     case .quiet: "when no work is left, no timer is set and nothing is sent"
     case .neverBlocked: "neither unpaid sheets nor unconfirmed outcomes keep a purchase out of the queue"
     }
@@ -98,5 +99,5 @@ package enum MachineMark: Int, Mark {
   case sheetsDismissed, chargedAfterCancel, neverConfirmed
   case tapped, cameOnline, clockJumpedOffline, twoServers, receiptsAnew, signedInAgain
   case restored, boughtAgain, heardElsewhere, unclaimedSignedIn, idGuessed, finishedByBackend
-  case accountTokens, fulfilFailed
+  case accountTokens, fulfilFailed, partRefunded
 }

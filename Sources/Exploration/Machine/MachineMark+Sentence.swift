@@ -54,6 +54,7 @@ extension MachineMark {
     case .renewed: "a subscription was renewed"
     case .upgraded: "a subscription was upgraded"
     case .refundUndone: "a refund was undone"
+    case .partRefunded: "a unit of a purchase was refunded, and others were not"
     case .enqueueFailed: "a purchase could not be stored"
     case .backendRestored: "the backend was restored from a backup"
     case .sheetsDismissed: "payment sheets were closed without a payment"

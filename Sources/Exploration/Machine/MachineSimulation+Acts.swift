@@ -132,7 +132,7 @@ extension MachineSimulation {
     let made = backend.orders[order]
     let document = OrderDocument(
       number: String(order + 1), accountToken: store.tokens[order] ?? Names.token(order),
-      productID: Names.products[made.product], quantity: 1, state: state,
+      productID: Names.products[made.product], quantity: Names.units(of: made.product), state: state,
       createdAt: Timestamp(milliseconds: made.createdAt))
     do throws(QueueError) {
       try phone.disk.add(document, account: Names.accounts[made.account], to: process.storage.base)
@@ -191,8 +191,10 @@ extension MachineSimulation {
 
   private func refund(_ sale: Int) {
     guard sale >= 0, store.refund(sale, at: storeNow) else { return }
-    watch?.take(.refunded(sale, true))
-    tell("\(Names.id(sale)) is refunded")
+    let sold = store.sales[sale]
+    watch?.take(sold.isTakenBack ? .refunded(sale, true) : .partlyRefunded(sale))
+    if !sold.isTakenBack { checker.mark(.partRefunded) }
+    tell("\(Names.id(sale)) is refunded: \(sold.refundedUnits) of \(sold.units)")
     plan(.delivery, at: now + Int64(1 + shop.below(knobs.latency)), sale)
   }
 

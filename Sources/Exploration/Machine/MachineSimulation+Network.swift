@@ -267,6 +267,7 @@ extension MachineSimulation {
     told.orderNumber = answer.order.map { String($0 + 1) }
     told.verdict = answer.ruling.verdict
     told.owner = answer.owner
+    backend.sayRefund(of: claim.sale, in: &told, store)
     return told
   }
 

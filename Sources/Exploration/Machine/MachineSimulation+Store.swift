@@ -37,10 +37,14 @@ extension MachineSimulation {
     watch?.take(.arrives(sale, at: process.phone.number))
     tell("phone \(process.phone.number + 1): \(Names.id(sale)) arrives")
     let user = user(of: process.phone)
+    let isNews = bySignature && saysNewRefund(sale, row)
     let error = step(process) { (machine, now) throws(QueueError) in
       try machine.transactionArrived(transaction, storeAccount: account, user: user, now: now)
     }
-    guard let error else { return process.isAlive }
+    guard let error else {
+      if isNews, process.isAlive { checkRefundIsNews(sale, process) }
+      return process.isAlive
+    }
     tell("  it is not taken: \(error)")
     note(.isNotTaken, of: sale, process.phone)
     if case .queueFull(.entries, _, _) = error {
@@ -60,6 +64,23 @@ extension MachineSimulation {
       setTimer(process, 8_000)
       return false
     }
+  }
+
+  /// Whether the present version of a settled transaction has another share refunded than the version that was settled.
+  private func saysNewRefund(_ sale: Int, _ row: Shadow.Row) -> Bool {
+    guard row.isBuried, row.state == .none, row.isSigned, store.sales[sale].refundedUnits > 0,
+      let known = store.sales[sale].refundedUnits(in: row.version)
+    else { return false }
+    return known != store.sales[sale].refundedUnits
+  }
+
+  /// Invariant 43 on the device: a share that has changed goes up again, also with the same date.
+  private func checkRefundIsNews(_ sale: Int, _ process: Process) {
+    let shadow = process.phone.shadow
+    checker.expect(
+      .exactUnits, shadow.row(sale).state != .none || shadow.pendingUpdates.contains(sale),
+      "\(store.sales[sale].refundedUnits) of \(store.sales[sale].units) of \(Names.id(sale)) are refunded, and phone "
+        + "\(process.phone.number + 1) takes it for known")
   }
 
   // MARK: Listing

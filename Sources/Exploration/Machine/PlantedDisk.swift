@@ -11,7 +11,7 @@ extension MachineBug {
       .pendingFinishForgotten, .unconfirmedForgotten, .newestFirst, .matchByProduct, .dedupByProduct,
       .redeliveryGoesLast, .budgetNotStored, .postponeNotStored, .quarantineDeletes, .clampForgotten,
       .releasedNeverAgain, .adoptionNotStored, .bindsWhatItIsTold, .retryStateReadOnce, .newerProofForgotten,
-      .unconfirmedBlock, .reservationsBlock, .ownerNotStored, .limitIgnored:
+      .unconfirmedBlock, .reservationsBlock, .ownerNotStored, .limitIgnored, .refundKnownByDate:
       PlantedDisk(disk, self, entries: entries, deeds)
     default: nil
     }

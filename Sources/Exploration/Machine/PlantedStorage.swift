@@ -60,6 +60,16 @@ final class PlantedStorage: ForwardingStorage {
     return result
   }
 
+  func isNews(_ transaction: StoreTransaction, since tombstone: Tombstone) throws(QueueError) -> Bool {
+    let isNews = try base.isNews(transaction, since: tombstone)
+    guard isNews, bug == .refundKnownByDate else { return isNews }
+    var dated = transaction
+    dated.refundedShare = nil
+    let isNewByDate = try base.isNews(dated, since: tombstone)
+    if !isNewByDate { disk.deeds.note(transaction.key) }
+    return isNewByDate
+  }
+
   /// Counts what takes no capacity.
   private func refuse(_ transaction: StoreTransaction) throws(QueueError) {
     if let token = transaction.accountToken { disk.unpaid.remove(token) }

@@ -51,7 +51,7 @@ package struct KnownRefund: Sendable, Hashable {
 
   /// What the backend says counts; else what the proof says; else all of it. A refunded period is over, whatever share of
   /// it was left.
-  init(_ note: RefundNote?, _ details: TransactionDetails) {
+  package init(_ note: RefundNote?, _ details: TransactionDetails) {
     let proven = details.refundedShare.flatMap { RefundedShare(milliPercent: $0) }
     share = note?.share ?? proven ?? .whole
     quantity = max(0, details.quantity)
