@@ -74,24 +74,24 @@ import Testing
     var lane = Self.lane(.inFlight)
     lane.discarded(key("100"))
     lane.discarded(key("200"))
-    let request = lane.answered()
+    let request = lane.answeredRequest
     #expect(request.answerable == [key("101")])
     #expect(request.discarded == [key("100")])
     #expect(request.entries.count == 2)
     lane.stopped()
     lane.sends([Self.entry("100")])
-    #expect(lane.answered().answerable == [key("100")], "the discard does not apply to a new request")
+    #expect(lane.answeredRequest.answerable == [key("100")], "the discard does not apply to a new request")
   }
 
   @Test func `new credentials count for the request that was in flight, not for the next one`() {
     var lane = Self.lane(.inFlight)
-    #expect(!lane.answered().hasNewCredentials)
+    #expect(!lane.answeredRequest.hasNewCredentials)
     lane.signedIn()
-    #expect(lane.answered().hasNewCredentials)
+    #expect(lane.answeredRequest.hasNewCredentials)
     lane.stopped()
     lane.signedIn()
     lane.sends([Self.entry("100")])
-    #expect(!lane.answered().hasNewCredentials)
+    #expect(!lane.answeredRequest.hasNewCredentials)
   }
 
   @Test func `a delivery counts only for entries in flight, until a reply`() {

@@ -12,23 +12,16 @@ extension SyncEngine {
 
   /// The account's open orders, page by page.
   func requestOpenOrders(account: String) async throws(SyncError) -> [OrderDocument] {
-    var orders: [OrderDocument] = []
-    var cursors: [String] = []
-    while true {
-      let after = cursors.last
-      let page = try await asked(.order("open after \(after ?? "")"), for: account) { backend, account in
-        await backend.openOrders(after: after, of: account)
+    var listing = OrderListing()
+    while !listing.isComplete {
+      let cursor = listing.cursor
+      let page = try await asked(.order("open after \(cursor ?? "")"), for: account) { backend, account in
+        await backend.openOrders(after: cursor, of: account)
       }
-      orders += page.orders
-      // A backend that repeats a page would be asked for ever.
-      guard let next = page.next, !cursors.contains(next), cursors.count < Self.mostPages - 1 else {
-        return orders
-      }
-      cursors.append(next)
+      listing.took(page)
     }
+    return listing.orders
   }
-
-  private static var mostPages: Int { 100 }
 
   /// One order as the backend knows it; nil if it does not know the order, or does not say.
   func requestOrder(_ number: String, account: String) async throws(SyncError) -> OrderDocument? {

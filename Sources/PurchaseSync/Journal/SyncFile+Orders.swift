@@ -122,28 +122,14 @@ extension SyncFile {
     return refused
   }
 
-  /// Why an order of the backend cannot be an order of this account; nil if it can. `isAnswer`: it answers a request, and
-  /// is about to be paid.
+  /// As `KnownOrder.objection`, with what the file knows.
   func objection(
     to document: OrderDocument, of account: String, isAnswer: Bool = false
   ) throws(QueueError) -> String? {
-    let number = document.number
-    guard (1...VerdictBinding.longestNumber).contains(number.utf8.count) else {
-      return "it gave an order a number of \(number.utf8.count) bytes"
-    }
-    guard try !journal.isRequest(number) else { return "it gave an order the number \(number)" }
-    if let known = try journal.row(number: number) {
-      guard known.order.account.hasSameBytes(as: account) else {
-        return "it gave order \(number) to two accounts"
-      }
-      let isSame = known.order.accountToken == document.accountToken && known.order.isFor(document)
-      guard !isAnswer || isSame && known.boundTo == nil else {
-        return "it gave order \(number) twice, with other contents or after its payment"
-      }
-    }
-    let owner = try journal.rows(TokenQuery(document.accountToken, limit: 1)).first?.order.account
-    guard let owner, !owner.hasSameBytes(as: account) else { return nil }
-    return "it gave the account token of order \(number) to two accounts"
+    let known = KnownOrder(
+      isRequest: try journal.isRequest(document.number), row: try journal.row(number: document.number),
+      tokenAccount: try journal.rows(TokenQuery(document.accountToken, limit: 1)).first?.order.account)
+    return known.objection(to: document, of: account, isAnswer: isAnswer)
   }
 
   /// The unpaid orders of an account that the backend's complete list of open orders lacks: they were paid elsewhere, or
@@ -222,11 +208,5 @@ extension SyncFile {
   func deviceOrder(_ number: String) throws(QueueError) -> DeviceOrder? {
     guard let row = try journal.row(number: number), row.maker == .device else { return nil }
     return row.order.asDeviceOrder
-  }
-}
-
-extension PurchaseOrder {
-  fileprivate func isFor(_ document: OrderDocument) -> Bool {
-    productID == document.productID && quantity == document.quantity
   }
 }

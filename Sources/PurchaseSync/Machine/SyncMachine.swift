@@ -157,7 +157,7 @@ package struct SyncMachine<Storage: SyncStorage> {
     lane: Lane, _ reply: UploadReply, presented account: String? = nil, now: Timestamp
   ) -> [SyncAction] {
     forgetReplacedQuestions(in: lane)
-    let request = lanes[lane].answered()
+    let request = lanes[lane].answeredRequest
     precondition(request.hasBegun, "a reply to a request that has not begun")
     let answer = UploadAnswer(to: request.entries, reply.verdicts, presented: account)
     advance(to: now)
@@ -204,7 +204,7 @@ package struct SyncMachine<Storage: SyncStorage> {
     lane: Lane, _ failure: UploadFailure, now: Timestamp
   ) throws(QueueError) -> [SyncAction] {
     forgetReplacedQuestions(in: lane)
-    let request = lanes[lane].answered()
+    let request = lanes[lane].answeredRequest
     lanes[lane].stopped()
     advance(to: now)
     var actions = retry.refresh(from: storage)

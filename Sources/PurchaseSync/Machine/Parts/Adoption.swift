@@ -58,7 +58,7 @@ struct Adoption: Hashable {
   mutating func replaces(_ earlier: Adoption?) {
     guard let earlier else { return }
     (isTaken, backoff) = (earlier.isTaken, earlier.backoff)
-    if case .inFlight? = Optional(earlier.activity) {
+    if case .inFlight = earlier.activity {
       activity = .inFlight(isLast: false, hasNewCredentials: false)
     }
   }

@@ -145,9 +145,9 @@ struct LaneState: Hashable {
     changeRequest { $0.discarded.insert(key) }
   }
 
-  /// An answer came. The lane stays in flight until `ended`: freeing capacity looks at all lanes, and would resend
-  /// entries of this one that are not postponed yet.
-  mutating func answered() -> InFlight {
+  /// The request that an answer is for. The lane stays in flight until `ended`: freeing capacity looks at all lanes, and
+  /// would resend entries of this one that are not postponed yet.
+  var answeredRequest: InFlight {
     guard case .inFlight(let request) = activity else {
       preconditionFailure("an answer for a lane that has nothing in flight")
     }

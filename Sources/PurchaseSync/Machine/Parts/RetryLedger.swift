@@ -14,9 +14,9 @@ struct RetryLedger: Hashable {
   private(set) var state = RetryState()
   /// The state of the file when it was last read or written.
   private var committed = RetryState()
-  /// What of `RetryState.movedBack` and `restarts` this process knows.
-  private var movedBack: Int64 = 0
-  private var restarts = 0
+  /// `movedBack` and `restarts` of the state, as far as this process has followed them.
+  private var followedMoves: Int64 = 0
+  private var followedRestarts = 0
   /// Of all lanes: each entry whose verdict is not final has a moment of its own, and there may be hundreds.
   private var repeats = CallPace.repeatedUploads
   /// Lanes at whose last request the backend failed, in the order of these failures.
@@ -31,7 +31,7 @@ struct RetryLedger: Hashable {
 
   mutating func load(from storage: some AttemptStorage) throws(QueueError) {
     state = try storage.retryState()
-    (committed, movedBack, restarts) = (state, state.movedBack, state.restarts)
+    (committed, followedMoves, followedRestarts) = (state, state.movedBack, state.restarts)
   }
 
   /// Takes over what another process of this installation has spent and was asked to wait for. To be called before a
@@ -163,7 +163,8 @@ struct RetryLedger: Hashable {
     }
   }
 
-  /// The backend did what a request asked for. True if lanes that wait can go on: an outage is over, or nothing of the budget was left.
+  /// The backend did what a request asked for. Returns whether lanes that wait can go on. They can if an outage is over,
+  /// and if the budget was used up before.
   @discardableResult mutating func succeeded(
     isUpload: Bool = true, now: Timestamp, policy: RetryPolicy
   ) -> Bool {
@@ -200,18 +201,18 @@ struct RetryLedger: Hashable {
     _ jump: ClockJump, in storage: some LaneStorage & AttemptStorage, policy: RetryPolicy
   ) throws(QueueError) {
     let stored = try storage.retryState()
-    let left = jump.distance - (stored.movedBack - movedBack)
+    let left = jump.distance - (stored.movedBack - followedMoves)
     let rest = ClockJump(from: jump.to.adding(milliseconds: left), to: jump.to)
     let isToMove = left >= MachineClock.leastJump
-    let isOfOneClock = restarts == stored.restarts
+    let isOfOneClock = followedRestarts == stored.restarts
     var shown = stored
     // Another process may have stored it after the jump.
     if isToMove, isOfOneClock { shown.follow(rest, isShared: stored != committed, policy: policy) }
     take(shown, of: stored)
-    movedBack = state.movedBack
+    followedMoves = state.movedBack
     guard isToMove else { return }
-    movedBack += left
-    state.movedBack = movedBack
+    followedMoves += left
+    state.movedBack = followedMoves
     guard isOfOneClock else { return try boundWaits(in: storage, now: jump.to, policy: policy) }
     // Before the waits: after a kill in between they are too long, and not too short.
     try commit(in: storage, now: jump.to)
@@ -232,7 +233,7 @@ struct RetryLedger: Hashable {
     // Before the waits, for the same reason.
     try commit(in: storage, now: now)
     if isAnyAhead { try storage.boundWaits(now: now) }
-    restarts = state.restarts
+    followedRestarts = state.restarts
   }
 }
 

@@ -60,7 +60,8 @@ extension LaneStorage {
     _ = try changeWaits(in: nil, reason: "the clock went back", now: now) { $0.clockIsAt(now) }
   }
 
-  /// Whether an entry has a wait that began later than now.
+  /// Whether an entry has a wait that began later than now. Changes none: the state that says so is committed before
+  /// `boundWaits`.
   func isAnyWaitAhead(of now: Timestamp) throws(QueueError) -> Bool {
     var isAhead = false
     _ = try changeWaits(in: nil, reason: "", now: now) { isAhead = isAhead || $0.began > now }
