@@ -132,6 +132,49 @@ import Testing
     }
   }
 
+  /// Does not answer at first, and then says that a refund is known, not of how much.
+  private struct LateCompany: PurchaseBackend {
+    let isOpen = Locked(false)
+    func verify(_ purchase: UploadedPurchase, for owner: BackendCaller) async throws -> BackendVerdict {
+      guard isOpen.value else { throw BackendFailure.busy(retryAfter: .seconds(60)) }
+      return try SignedTransaction(jws: purchase.proof ?? "").revocationDate == nil ? .granted : .refunded
+    }
+  }
+
+  @Test(arguments: [[1], [1, 2], [1, 2, 3], [2, 1]])
+  func `a part that is refunded while the purchase waits for its upload is what the app learns`(parts: [Int])
+    async throws
+  {
+    try await ShopLab.run { lab in
+      let (phone, book, company) = (lab.phone(), OutcomeBook(), LateCompany())
+      @Sendable func launch(_ act: @escaping @Sendable (LabApp, Shop) async throws -> Void) async throws {
+        try await phone.launch { app in
+          let shop = Shop(
+            store: app.store, backend: company, configuration: app.configuration, lifecycle: .explicit,
+            credentials: { "token-" + $0.account }, fulfil: { book.take($0) })
+          try await act(app, shop)
+          await shop.close()
+        }
+      }
+      try await launch { _, shop in
+        _ = try await shop.purchase(ShopLab.gems, quantity: 3, for: "alice")
+      }
+      for units in parts {
+        try await launch { _, shop in
+          try await lab.refund(transactionID: try Self.transactionID(lab), .units(units))
+          try await shop.resume()
+          try await lab.pass(.seconds(120))
+        }
+      }
+      company.isOpen.withLock { $0 = true }
+      try await launch { _, shop in
+        try await shop.resume()
+        try await lab.pass(.seconds(7_200))
+      }
+      #expect(book.outcomes.last?.unitsHeld == 3 - (parts.last ?? 0))
+    }
+  }
+
   private static func transaction(
     share: Int?, quantity: Int = 3, expires: Int64? = nil, isUpgraded: Bool? = nil
   ) -> StoreTransaction {

@@ -40,6 +40,7 @@ extension SyncEngine {
     let interval = meter.begin(.upload)
     saw(.calls(.request(.upload)))
     let result = await ports.backend.upload(upload.request, in: lane, from: upload.sender)
+      .completingRefunds(by: upload.request)
     meter.end(interval, reason: result.word)
     reportRefusedReplies()
     // Released before the answer is handled: the next upload of this lane takes a lease of its own.

@@ -146,17 +146,21 @@ extension Outcome {
     fileprivate var settledAt: Timestamp
     fileprivate var storedVerdict: Verdict
     fileprivate var owner: PurchaseOwner
+    fileprivate var refund: RefundNote?
   }
 
   package var name: Name {
     if isAlreadyOwned, let orderNumber { .order(orderNumber) } else { .transaction(key) }
   }
 
-  package var mark: Mark { Mark(settledAt: settledAt, storedVerdict: storedVerdict, owner: owner) }
+  package var mark: Mark {
+    Mark(settledAt: settledAt, storedVerdict: storedVerdict, owner: owner, refund: refundNote)
+  }
 
   /// Whether it is still the outcome of its transaction: no later verdict has replaced it, and it was published as it
   /// is stored. An account that did not prove the purchase confirms nothing for the one that did.
   func isPresent(in tombstone: borrowing Tombstone) -> Bool {
     settledAt == tombstone.settledAt && storedVerdict == tombstone.verdict && owner == tombstone.owner
+      && refundNote == tombstone.refundNote
   }
 }

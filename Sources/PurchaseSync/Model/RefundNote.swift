@@ -21,6 +21,18 @@ package struct RefundNote: Sendable, Hashable {
     self.init(share: share, units: verdict.refundedUnits.flatMap { $0 >= 0 ? $0 : nil })
   }
 
+  /// What the proof of a claim says: it may be newer than what is stored of the transaction, because a delivery that
+  /// comes while the entry waits replaces only its proof.
+  init?(_ proof: ProofDocument?) {
+    guard let proof, proof.kind == .signedTransaction else { return nil }
+    do throws(ReceiptDecodingError) {
+      guard let share = try SignedTransaction(jws: proof.data).refundedShare else { return nil }
+      self.init(share: share)
+    } catch {
+      return nil  // The backend has judged it. It is not needed here.
+    }
+  }
+
   // MARK: In a tombstone
 
   private static var separator: UInt8 { UInt8(ascii: ":") }
@@ -40,6 +52,23 @@ package struct RefundNote: Sendable, Hashable {
     else { return (head, nil) }
     let units = parts.count == 3 ? Int(Substring(parts[2])) : nil
     return (Verdict.refunded.rawValue, RefundNote(share: share, units: units))
+  }
+}
+
+extension UploadClassification {
+  /// The same, where each `refunded` says how much: what the backend omits, the proof says that it was asked with.
+  func completingRefunds(by request: UploadRequest) -> UploadClassification {
+    guard case .verdicts(var reply) = self else { return self }
+    for index in reply.verdicts.indices {
+      let verdict = reply.verdicts[index]
+      guard verdict.verdict == .refunded, RefundNote(verdict) == nil,
+        let claim = request.claims.first(where: {
+          $0.transactionID == verdict.transactionID && $0.environment == verdict.environment
+        })
+      else { continue }
+      reply.verdicts[index].refundedShare = RefundNote(request.proof(of: claim))?.share.milliPercent
+    }
+    return .verdicts(reply)
   }
 }
 

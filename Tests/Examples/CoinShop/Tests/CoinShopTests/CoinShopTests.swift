@@ -174,6 +174,36 @@ import Testing
     }
   }
 
+  @Test func `a refund of some packs takes back the coins of these packs`() async throws {
+    try await AppLab.run(products: products) { lab in
+      let phone = lab.phone()
+      try await phone.launch { app in
+        let shop = try app.coinShop()
+        try await shop.signIn("alice")
+        #expect(try await shop.shop.purchase("gems.100", quantity: 3, for: "alice").isFulfilled)
+        #expect(await shop.balance() == 300)
+        try await lab.pass(.seconds(60))
+      }
+      let charge = try #require(try lab.server.snapshot().charges.first)
+      // Each time the app is launched anew. The second pack is refunded under the date of the first one.
+      for (extent, coins) in [(RefundExtent.units(1), 200), (.units(2), 100), (nil, 300), (.whole, 0)] {
+        if let extent {
+          try await lab.refund(transactionID: charge.transactionID, extent)
+        } else {
+          try await lab.reverseRefund(transactionID: charge.transactionID)
+        }
+        try await phone.launch { app in
+          let shop = try app.coinShop()
+          try await shop.signIn("alice")
+          try await lab.until { await shop.balance() == coins }
+          try await lab.pass(.seconds(60))
+          #expect(await shop.balance() == coins)
+        }
+        #expect(try lab.server.snapshot().unitsCredited(of: charge.transactionID) == coins / 100)
+      }
+    }
+  }
+
   @Test func `a refund that the store reverses ends with the coins`() async throws {
     try await AppLab.run(products: products) { lab in
       try await lab.phone().launch { app in
