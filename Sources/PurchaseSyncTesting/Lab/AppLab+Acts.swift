@@ -32,8 +32,10 @@ extension AppLab {
   /// The store refunds a charge, or a part of it, and notifies the backend. The app learns of it when it is in the
   /// foreground next.
   ///
-  /// - Parameter extent: How much is refunded, together with earlier refunds: `.units(2)` of three, a share of the price, or
-  ///   the time that is left of a subscription.
+  /// - Parameters:
+  ///   - transactionID: The purchase.
+  ///   - extent: How much is refunded, together with earlier refunds: `.units(2)` of three, a share of the price, or the
+  ///     time that is left of a subscription.
   public func refund(transactionID: String, _ extent: RefundExtent = .whole) async throws {
     let moment = server.moment
     try server.withStore { (store) throws(StoreModelError) in
