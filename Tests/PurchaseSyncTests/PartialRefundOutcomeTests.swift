@@ -22,6 +22,8 @@ import Testing
     ([.units(2), .units(1)], 2),
     ([.whole, .units(1)], 2), ([.units(1), nil], 3), ([.units(1), nil, .units(2)], 1),
     ([.units(1), .units(1)], 2),
+    // Of a unit that is refunded in part, a part is paid: the backend keeps it, and the wallet with it.
+    ([RefundedShare(milliPercent: 50_000).map { .share($0) }], 2),
   ]
 
   @Test(arguments: lives, [false, true])
@@ -175,6 +177,51 @@ import Testing
     }
   }
 
+  @Test(arguments: [BackendVerdict.granted, .partlyRefunded(.whole)], [true, false])
+  func `the order of a refunded part is the one that was proposed`(verdict: BackendVerdict, isBuyer: Bool) {
+    let claim = Claim(
+      transactionID: "1", environment: "Production", productID: "gems", quantity: 3,
+      purchasedAt: Timestamp(milliseconds: 0), match: .proposed, candidates: ["7", "8"])
+    let answer = ClaimVerdict(
+      verdict, of: claim, for: BackendCaller(account: "alice", isBuyer: isBuyer, token: "t"))
+    #expect(answer.orderNumber == (isBuyer ? "7" : nil))
+  }
+
+  @Test func `a restore returns what a refund of a part has left`() async throws {
+    try await BuyingFixture.with { fixture in
+      let phone = try fixture.shop(Wallet())
+      #expect(try await phone.purchase("pro", for: "alice").isFulfilled)
+      await phone.close()
+      let half = try #require(RefundedShare(milliPercent: 50_000))
+      try fixture.server.withStore { (store) throws(StoreModelError) in
+        let id = store.transactions.first?.transactionID ?? "none"
+        _ = try store.refund(transactionID: id, .share(half), now: .wallClock())
+      }
+      let pad = try fixture.shop(Wallet(), configuration: try fixture.configuration("pad"))
+      #expect(try await pad.restore(for: "alice").map(\.unitsHeld) == [1])
+      await pad.close()
+    }
+  }
+
+  @Test func `the status says that the rest of a purchase is on its way until the app has it`() async throws {
+    struct Failure: Error {}
+    try await ShopLab.run { lab in
+      let phone = lab.phone()
+      phone.dies(.afterPayment)
+      try await phone.launch { app in
+        _ = try await app.shop { _ in }.purchase(ShopLab.gems, quantity: 3, for: "alice")
+      }
+      try await lab.refund(transactionID: try Self.transactionID(lab), .units(1))
+      try await phone.launch { app in
+        let shop = app.shop { _ in throw Failure() }
+        try await shop.resume()
+        try await lab.pass(.seconds(60))
+        let stages = await shop.status().purchases.map(\.stage)
+        #expect(stages == [.onItsWay])
+      }
+    }
+  }
+
   private static func transaction(
     share: Int?, quantity: Int = 3, expires: Int64? = nil, isUpgraded: Bool? = nil
   ) -> StoreTransaction {
@@ -234,6 +281,14 @@ import Testing
   }
 
   @Test(arguments: [
+    ("refunded/another", false), ("refunded:66667/another", false), ("refunded", false),
+    ("refunded:33333:1/yours", false), ("refunded:66667:2/yours", true), ("duplicate/another", true),
+  ])
+  func `what a stranger learns of a refund is no news for its owner`(answer: String, isNews: Bool) {
+    #expect(Tombstone.isNews(answer, since: "refunded:33333:1/yours/alice") == isNews)
+  }
+
+  @Test(arguments: [
     "refunded", "refunded:", "refunded:-1", "refunded:100001:1", "refunded:x", "granted:33333:1", "a:1:2:3",
   ])
   func `a text that is no share says nothing of a refund`(text: String) {
@@ -243,11 +298,11 @@ import Testing
   @Test(
     arguments: [
       (#""refundedShare":33333,"refundedUnits":1"#, 33_333, 1),
-      (#""refundedShare":-1,"refundedUnits":1"#, nil, nil),
-      (#""refundedShare":100001"#, nil, nil), (#""refundedShare":"much","refundedUnits":1"#, nil, nil),
+      (#""refundedShare":-1,"refundedUnits":1"#, 100_000, 1),
+      (#""refundedShare":100001"#, nil, nil), (#""refundedShare":"much","refundedUnits":1"#, 100_000, 1),
       (#""refundedShare":33333,"refundedUnits":-1"#, 33_333, nil),
       (#""refundedShare":33333,"refundedUnits":{}"#, 33_333, nil),
-      (#""refundedUnits":1"#, nil, nil), (#""refundedShare":0.5"#, nil, nil),
+      (#""refundedUnits":1"#, 100_000, 1), (#""refundedShare":0.5"#, nil, nil),
     ] as [(String, Int?, Int?)])
   func `a share that is none leaves the verdict readable`(members: String, share: Int?, units: Int?) throws {
     let body =

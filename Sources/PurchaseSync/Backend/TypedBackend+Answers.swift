@@ -118,7 +118,10 @@ extension ClaimVerdict {
       if caller.isBuyer, orderNumber == nil { orderNumber = claim.candidates?.first }
     case .lapsed: self.verdict = .lapsed
     case .refunded: self.verdict = .refunded
-    case .partlyRefunded(let share): (self.verdict, refundedShare) = (.refunded, share.milliPercent)
+    case .partlyRefunded(let share):
+      (self.verdict, refundedShare) = (.refunded, share.milliPercent)
+      // The rest is credited, so the order is paid.
+      if caller.isBuyer, orderNumber == nil { orderNumber = claim.candidates?.first }
     case .belongsToAnother: (self.verdict, owner) = (.otherOwner, .another)
     case .pending(let reason, let pause):
       self.reason = reason

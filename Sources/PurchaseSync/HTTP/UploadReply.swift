@@ -37,7 +37,8 @@ public struct ClaimVerdict: Codable, Sendable, Hashable {
   /// For `refunded`: how much of the price the store gave back, in thousandths of a percent of the whole quantity. Omitted,
   /// it is what the proof says.
   public var refundedShare: Int?
-  /// For `refunded`: how many units of the quantity that takes back. The others stay credited.
+  /// For `refunded`: how many units of the quantity are taken back. The others stay credited. It counts without a share,
+  /// too.
   public var refundedUnits: Int?
 
   /// Creates an answer; omit the values that do not apply.

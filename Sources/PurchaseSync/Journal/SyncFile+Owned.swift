@@ -110,8 +110,7 @@ extension SyncFile {
       try journal.update(row.order.number) { $0.existing?.answer = answer }
     }
     guard let tombstone = try queue.tombstone(entry.key) else { return false }
-    let isOver = Tombstone.verdict(in: outcome).isOver
-    return isOver != tombstone.verdict.isOver || Tombstone.refundNote(in: outcome) != tombstone.refundNote
+    return Tombstone.isNews(outcome, since: tombstone.outcome)
   }
 
   // MARK: Outcomes
@@ -139,6 +138,6 @@ extension SyncFile {
 }
 
 extension Verdict {
-  /// True if the purchase gives nothing any more, to any account.
-  fileprivate var isOver: Bool { self == .refunded || self == .lapsed }
+  /// Whether the period is over, or something of the purchase was refunded, whoever has it.
+  var isOver: Bool { self == .refunded || self == .lapsed }
 }

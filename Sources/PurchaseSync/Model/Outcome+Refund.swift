@@ -23,8 +23,12 @@ extension Outcome {
     return refund.quantity - refund.units
   }
 
-  /// How much the purchase gives now, if each unit gives this much, such as the coins of a pack. A share that is no number
-  /// of whole units takes back its part of the amount, rounded down. Nil like ``unitsHeld``.
+  /// Whether the purchase gives anything now: all of it, or what a refund leaves.
+  var givesUnits: Bool { isFulfilled || (unitsHeld ?? 0) > 0 }
+
+  /// How much the purchase gives now, if each unit gives this much, such as the coins of a pack. If the backend
+  /// does not say how many units are refunded, a share that is no number of whole units takes back its part of the amount,
+  /// rounded down. Nil like ``unitsHeld``.
   public func amount(perUnit: Int) -> Int? {
     guard let quantity = purchase?.quantity else { return nil }
     let (all, isTooMuch) = max(0, perUnit).multipliedReportingOverflow(by: max(0, quantity))
@@ -32,8 +36,8 @@ extension Outcome {
     if isFulfilled { return amount }
     guard owner != .another, let refund, refund.leavesUnits else { return 0 }
     let counted = refund.share.units(of: refund.quantity)
-    // The backend counts units otherwise than the share does: its number is what it took back.
-    guard refund.units == counted else {
+    // Units that the backend states are what it took back, whatever the share is.
+    guard refundNote?.units == nil, refund.units == counted else {
       return amount - refund.quantity.dividingFullWidth(amount.multipliedFullWidth(by: refund.units)).quotient
     }
     return amount - refund.share.part(of: amount, in: refund.quantity)

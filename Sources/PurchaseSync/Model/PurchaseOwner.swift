@@ -55,6 +55,18 @@ extension Tombstone {
     return (String(text[..<end]), text[text.utf8.index(after: end)...])
   }
 
+  /// Whether the answer to a question of one account says something new of the transaction, whose outcome may be another
+  /// account's. Of another account's purchase it does not say how much is refunded.
+  static func isNews(_ answer: String, since outcome: String) -> Bool {
+    if verdict(in: answer).isOver != verdict(in: outcome).isOver { return true }
+    guard let note = refundNote(in: answer), statedOwner(in: answer) != .another else { return false }
+    return note != refundNote(in: outcome)
+  }
+
+  private static func statedOwner(in outcome: String) -> PurchaseOwner? {
+    divided(outcome[...]).rest.map { PurchaseOwner(rawValue: divided($0).head) }
+  }
+
   /// The backend's verdict in the text of an outcome.
   package static func verdict(in outcome: String) -> Verdict {
     Verdict(rawValue: RefundNote.divided(divided(outcome[...]).head).word)
@@ -73,8 +85,7 @@ extension Tombstone {
 
   /// Whose purchase it is.
   package var owner: PurchaseOwner {
-    let stated = Self.divided(outcome[...]).rest.map { PurchaseOwner(rawValue: Self.divided($0).head) }
-    return .settled(verdict, stated: stated, in: lane)
+    .settled(verdict, stated: Self.statedOwner(in: outcome), in: lane)
   }
 
   /// The account whose credential came with the upload that was answered with `yours`.

@@ -12,13 +12,13 @@ package struct RefundNote: Sendable, Hashable {
     self.units = units
   }
 
-  /// Nil for a verdict that is not `refunded`, and for one that says no share. A number that is none counts as absent:
-  /// then the proof says how much.
+  /// Nil for a verdict that is not `refunded`, and for one that says neither share nor units. A number that is none counts
+  /// as absent: then the proof says how much. Units without a share count, too.
   init?(_ verdict: ClaimVerdict) {
-    guard verdict.verdict == .refunded,
-      let share = verdict.refundedShare.flatMap({ RefundedShare(milliPercent: $0) })
-    else { return nil }
-    self.init(share: share, units: verdict.refundedUnits.flatMap { $0 >= 0 ? $0 : nil })
+    guard verdict.verdict == .refunded else { return nil }
+    let units = verdict.refundedUnits.flatMap { $0 >= 0 ? $0 : nil }
+    guard let share = verdict.statedShare ?? units.map({ _ in .whole }) else { return nil }
+    self.init(share: share, units: units)
   }
 
   /// What the proof of a claim says: it may be newer than what is stored of the transaction, because a delivery that
@@ -61,14 +61,23 @@ extension UploadClassification {
     guard case .verdicts(var reply) = self else { return self }
     for index in reply.verdicts.indices {
       let verdict = reply.verdicts[index]
-      guard verdict.verdict == .refunded, RefundNote(verdict) == nil,
+      guard verdict.verdict == .refunded, verdict.owner != .another, verdict.statedShare == nil,
         let claim = request.claims.first(where: {
           $0.transactionID == verdict.transactionID && $0.environment == verdict.environment
         })
       else { continue }
-      reply.verdicts[index].refundedShare = RefundNote(request.proof(of: claim))?.share.milliPercent
+      if let proven = RefundNote(request.proof(of: claim)) {
+        reply.verdicts[index].refundedShare = proven.share.milliPercent
+      }
     }
     return .verdicts(reply)
+  }
+}
+
+extension ClaimVerdict {
+  /// Nil without a share, and for a number that is none.
+  fileprivate var statedShare: RefundedShare? {
+    refundedShare.flatMap { RefundedShare(milliPercent: $0) }
   }
 }
 

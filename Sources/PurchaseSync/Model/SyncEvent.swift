@@ -16,8 +16,9 @@ public enum SyncEvent: Sendable, Hashable {
   /// the user, then call `confirm`: until then the event comes again at each start, and before that only if the outcome
   /// changes.
   case delivered(Outcome)
-  /// The purchase has ended and gives this person nothing: it was refunded, its period is over, or it is another account's.
-  /// Take back what a refund names, then call `confirm`. It comes again as `delivered` does.
+  /// The purchase gives this person nothing, or not all: it was refunded, or a part of it, its period is over, or it is
+  /// another account's. Make what its key gives equal to `outcome.unitsHeld`, which is not 0 after a refund of a part, then
+  /// call `confirm`. It comes again as `delivered` does.
   case settled(Outcome)
   /// A lane waits before its next attempt.
   case waiting(Lane, reason: String, until: Timestamp)

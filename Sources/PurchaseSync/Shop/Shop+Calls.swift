@@ -61,7 +61,7 @@ extension Shop {
     try store.get()
     // Another account may have been signed in since.
     return found.map { $0.addressed(to: account) }
-      .filter { $0.isFulfilled && ($0.lane == .account(account) || $0.lane == .device) }
+      .filter { $0.givesUnits && ($0.lane == .account(account) || $0.lane == .device) }
   }
 
   /// Whether nothing is under way that could end without the user. In the background nothing goes on.

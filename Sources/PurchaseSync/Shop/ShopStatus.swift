@@ -114,7 +114,7 @@ extension ShopStatus {
     for order in guests where order.mayBeApproved(before: [], now) {
       items[order.number] = Item(order, .waitingForApproval)
     }
-    for outcome in snapshot.outcomes where outcome.isFulfilled {
+    for outcome in snapshot.outcomes where outcome.givesUnits {
       // Until the app has it, it is not delivered.
       guard let number = outcome.orderNumber, let order = byNumber[number] else { continue }
       items[number] = Item(order, .onItsWay)
