@@ -49,7 +49,7 @@ import Testing
       // next to a signed transaction; capacity was free while the store still held transactions.
       (1_063_289, .swarm), (1_073_904, .swarm), (1_272_275, .swarm), (87_015, .swarm),
       // A Retry-After had passed and started again when the clock went back.
-      (2_135_121, .swarm),
+      (2_135_121, .swarm), (51_403, .swarm),
       // A Retry-After that came with a refused entry: kept too long after the clock went back; lost in quarantine.
       (257, .swarm), (58_193, .swarm), (12_090_597, .swarm),
       // Faults of the checker: entries that fill the queue for good, a Retry-After that could not be stored, capacity

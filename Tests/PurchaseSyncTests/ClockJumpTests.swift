@@ -108,6 +108,22 @@ import Testing
     return RetryState(budget: RetryBudget(fullAt: midday.adding(milliseconds: inMinutes(3))), pace: pace)
   }
 
+  /// The clock goes back an hour, and a process notices it after it has not looked for half an hour. Seed 51403: a wait
+  /// that was over before came back.
+  @Test(arguments: [(130, 120, true), (89, 120, true), (29, 60, false), (0, 60, false)])
+  func `what began before a process last looked is of the time before the jump`(
+    minutesAgo: Int64, length: Int64, follows: Bool
+  ) {
+    let jump = ClockJump(
+      from: midday.adding(milliseconds: inMinutes(60)), to: midday, unseen: inMinutes(30))
+    var wait = PurchaseSync.Wait(
+      .asked, began: midday.adding(milliseconds: -inMinutes(minutesAgo)), milliseconds: inMinutes(length))
+    let before = wait
+    wait.follow(jump, isShared: true)
+    #expect(wait.began == before.began.adding(milliseconds: follows ? -inMinutes(60) : 0))
+    #expect(wait.milliseconds == before.milliseconds)
+  }
+
   @Test func `a process that slept through a jump takes what another was asked after it`() throws {
     let storage = MemoryStorage()
     storage.keep(spentAndPaused(), [:], now: midday)

@@ -52,7 +52,7 @@ package struct Wait: Hashable, Sendable, Codable {
   /// installation may have stored it since. Then a wait that the backend asked for, and that could have begun at the new
   /// time, stays.
   mutating func follow(_ jump: ClockJump, isShared: Bool = false) {
-    if isShared, began <= jump.to, let askedEnds, askedEnds > jump.to { return }
+    if isShared, jump.canBeSince(began), let askedEnds, askedEnds > jump.to { return }
     began = began.adding(milliseconds: -jump.distance)
   }
 

@@ -6,11 +6,21 @@ struct ClockJump: Hashable {
   let from: Timestamp
   /// What it shows.
   let to: Timestamp
+  /// How long this process had not looked, in milliseconds: the clock went back at most that long ago.
+  let unseen: Int64
 
-  init(from: Timestamp, to: Timestamp) { (self.from, self.to) = (from, to) }
+  init(from: Timestamp, to: Timestamp, unseen: Int64 = .max) {
+    (self.from, self.to, self.unseen) = (from, to, unseen)
+  }
 
   /// In milliseconds.
   var distance: Int64 { from.milliseconds(since: to) }
+
+  /// Whether this moment can be one of the clock since it went back. Two processes read it one after the other.
+  func canBeSince(_ moment: Timestamp) -> Bool {
+    guard moment <= to else { return false }
+    return unseen == .max || to.milliseconds(since: moment) <= unseen + MachineClock.leastJump
+  }
 }
 
 /// The wall clock as the events of one machine saw it.
@@ -45,7 +55,8 @@ struct MachineClock: Hashable {
   mutating func advance(to now: Timestamp, uptime: Int64) -> ClockJump? {
     defer { (latest, latestUptime) = (now, uptime) }
     guard let latest else { return nil }
-    let jump = ClockJump(from: latest.adding(milliseconds: max(0, uptime - latestUptime)), to: now)
+    let unseen = max(0, uptime - latestUptime)
+    let jump = ClockJump(from: latest.adding(milliseconds: unseen), to: now, unseen: unseen)
     guard now < latest || jump.distance >= Self.leastJump else { return nil }
     needsClamping = true
     return jump

@@ -202,7 +202,8 @@ struct RetryLedger: Hashable {
   ) throws(QueueError) {
     let stored = try storage.retryState()
     let left = jump.distance - (stored.movedBack - followedMoves)
-    let rest = ClockJump(from: jump.to.adding(milliseconds: left), to: jump.to)
+    let rest = ClockJump(
+      from: jump.to.adding(milliseconds: left), to: jump.to, unseen: jump.unseen)
     let isToMove = left >= MachineClock.leastJump
     let isOfOneClock = followedRestarts == stored.restarts
     var shown = stored
