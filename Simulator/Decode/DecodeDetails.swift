@@ -27,6 +27,7 @@ struct DecodeDetails {
       add("notificationType", notification.kind.rawValue)
       add("subtype", notification.subtype?.rawValue)
       add("signedDate", DecodeReport.utc(notification.signedDate))
+      add("unclaimedSeats", notification.unclaimInfo.map { "\($0.seatClaimIDs.count)" })
     case .serverAPIResponse(let response):
       add("signedFields", "\(response.signedFields.count)")
       add("hasMore", response.hasMore.map { "\($0)" })
@@ -88,6 +89,10 @@ struct DecodeDetails {
     add("revocationType", transaction.revocationType?.rawValue)
     add("revocationPercentage", transaction.revocationPercentage.map(DecodeReport.percentage))
     add("refundFinding", transaction.refundFinding?.rawValue)
+    add("invitationManagement", transaction.multiSeatInfo?.invitations?.rawValue)
+    add("revokedSeatQuantity", transaction.multiSeatInfo?.revokedSeats.map { "\($0)" })
+    add("seats", transaction.multiSeatInfo.map { _ in "\(transaction.seats)" })
+    add("additionalTransactionReason", transaction.additionalReason?.rawValue)
   }
 
   private mutating func add(_ renewal: SignedRenewalInfo) {
@@ -97,5 +102,6 @@ struct DecodeDetails {
     add("willAutoRenew", renewal.willAutoRenew.map { "\($0)" })
     add("isInBillingRetryPeriod", renewal.isInBillingRetryPeriod.map { "\($0)" })
     add("gracePeriodExpiresDate", DecodeReport.utc(renewal.gracePeriodExpiresDate))
+    add("renewalQuantity", renewal.renewalSeats.map { "\($0)" })
   }
 }

@@ -143,4 +143,28 @@ extension ServerNotificationV2 {
       return try SignedAppTransaction(jws: signedAppTransaction)
     }
   }
+
+  /// `unclaimInfo`: the seats that the store took back, of a subscription whose invitations the app hosts (StoreFacts d.2).
+  public struct UnclaimInfo: Sendable, Hashable {
+    /// `appAppleId`
+    public var appID: Int64?
+    /// `bundleId`
+    public var bundleID: String?
+    /// `environment`
+    public var environment: StoreEnvironment?
+    /// `unclaimSeatIds`: the names of the claims, as *Claim Seat* gave them. The access of these members ends, and of no
+    /// others.
+    public var seatClaimIDs: [String]
+    /// Fields that this module does not know.
+    public var unknownFields: [String: JSONValue]
+
+    init(_ input: JSONFields) throws(ReceiptDecodingError) {
+      var fields = input
+      appID = try fields.integer("appAppleId")
+      bundleID = try fields.string("bundleId")
+      environment = try fields.word("environment", as: StoreEnvironment.self)
+      seatClaimIDs = try fields.strings("unclaimSeatIds")
+      unknownFields = try fields.unknown()
+    }
+  }
 }

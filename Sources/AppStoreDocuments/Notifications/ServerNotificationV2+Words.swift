@@ -53,6 +53,8 @@ extension ServerNotificationV2 {
     public static let externalPurchaseToken = Kind(rawValue: "EXTERNAL_PURCHASE_TOKEN")
     /// A parent withdrew consent.
     public static let rescindConsent = Kind(rawValue: "RESCIND_CONSENT")
+    /// The store took seats back that the app had claimed; `unclaimInfo` names them.
+    public static let unclaimSeats = Kind(rawValue: "UNCLAIM_SEATS")
     /// A test that the developer requested.
     public static let test = Kind(rawValue: "TEST")
   }
@@ -99,6 +101,10 @@ extension ServerNotificationV2 {
     public static let failure = Subtype(rawValue: "FAILURE")
     /// Some seats of a subscription were refunded. The transaction stays valid, and has no `revocationDate`.
     public static let seats = Subtype(rawValue: "SEATS")
+    /// Seats were added: at once.
+    public static let increaseQuantity = Subtype(rawValue: "INCREASE_QUANTITY")
+    /// Fewer seats from the next renewal on.
+    public static let decreaseQuantity = Subtype(rawValue: "DECREASE_QUANTITY")
     /// A token was created.
     public static let created = Subtype(rawValue: "CREATED")
     /// A token has not been reported yet.

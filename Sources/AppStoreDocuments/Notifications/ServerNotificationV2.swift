@@ -30,6 +30,8 @@ public struct ServerNotificationV2: Sendable, Hashable {
   public var externalPurchaseToken: ExternalPurchaseToken?
   /// `appData`. Only `RESCIND_CONSENT` has it.
   public var appData: AppData?
+  /// `unclaimInfo`. Only `UNCLAIM_SEATS` has it.
+  public var unclaimInfo: UnclaimInfo?
   /// Fields that this module does not know.
   public var unknownFields: [String: JSONValue]
 
@@ -72,18 +74,20 @@ public struct ServerNotificationV2: Sendable, Hashable {
     summary = try fields.object("summary", Summary.init)
     externalPurchaseToken = try fields.object("externalPurchaseToken", ExternalPurchaseToken.init)
     appData = try fields.object("appData", AppData.init)
+    unclaimInfo = try fields.object("unclaimInfo", UnclaimInfo.init)
     unknownFields = try fields.unknown()
   }
 
   /// The app's bundle id, from the part that the notification has. Compare it with your own.
   public var bundleID: String? {
     details?.bundleID ?? summary?.bundleID ?? externalPurchaseToken?.bundleID ?? appData?.bundleID
+      ?? unclaimInfo?.bundleID
   }
 
   /// The environment, from the part that the notification has.
   public var environment: StoreEnvironment? {
     details?.environment ?? summary?.environment ?? externalPurchaseToken?.environment
-      ?? appData?.environment
+      ?? appData?.environment ?? unclaimInfo?.environment
   }
 }
 

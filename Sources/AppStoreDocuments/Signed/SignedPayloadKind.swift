@@ -59,7 +59,7 @@ package enum SignedPayloadKind: Sendable, Hashable {
   private static let renewalNames = [
     "autoRenewProductId", "autoRenewStatus", "expirationIntent", "isInBillingRetryPeriod",
     "gracePeriodExpiresDate", "priceIncreaseStatus", "eligibleWinBackOfferIds", "recentSubscriptionStartDate",
-    "renewalDate", "renewalPrice", "renewalBillingPlanType",
+    "renewalDate", "renewalPrice", "renewalBillingPlanType", "renewalQuantity",
   ]
 
   /// Names that a transaction may have, and a renewal info never has.

@@ -62,6 +62,10 @@ public struct SignedRenewalInfo: Sendable, Hashable {
   public var deviceVerificationNonce: String?
   /// `commitmentInfo`
   public var commitment: Commitment?
+  /// `renewalQuantity`: the seats of the next period, with what was added and reduced so far.
+  public var renewalSeats: Int?
+  /// `multiSeatInfo`, `renewalPriceTiers`: how many seats renew at which price. In no certain order.
+  public var renewalPriceTiers: [SeatPriceTier]
   /// `advancedCommerceInfo`, undecoded.
   public var advancedCommerceInfo: JSONValue?
   /// Fields that this module does not know.
@@ -109,6 +113,8 @@ public struct SignedRenewalInfo: Sendable, Hashable {
     deviceVerification = try fields.string("deviceVerification")
     deviceVerificationNonce = try fields.string("deviceVerificationNonce")
     commitment = try fields.object("commitmentInfo").map(Commitment.init)
+    renewalSeats = try fields.quantity("renewalQuantity")
+    renewalPriceTiers = try fields.object("multiSeatInfo", Self.tiers) ?? []
     advancedCommerceInfo = try fields.value("advancedCommerceInfo")
     unknownFields = try fields.unknown()
   }
@@ -119,8 +125,14 @@ extension SignedRenewalInfo {
   private static let optional: Set = [
     "offerType", "offerIdentifier", "offerDiscountType", "offerPeriod", "renewalPrice", "currency",
     "renewalBillingPlanType", "appTransactionId", "deviceVerification", "deviceVerificationNonce",
-    "commitmentInfo",
+    "commitmentInfo", "renewalQuantity", "multiSeatInfo",
   ]
+
+  private static func tiers(_ input: JSONFields) throws(ReceiptDecodingError) -> [SeatPriceTier] {
+    var fields = input
+    fields.optional = ["renewalPriceTiers"]
+    return try fields.objects("renewalPriceTiers", SeatPriceTier.init)
+  }
 
   /// The renewal after a commitment (StoreFacts c.2, since 2026-04).
   public struct Commitment: Sendable, Hashable {

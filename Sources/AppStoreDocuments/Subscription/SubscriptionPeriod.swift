@@ -32,6 +32,12 @@ package struct SubscriptionPeriod: Sendable, Hashable {
   package var isInIntroductoryOffer: Bool?
   /// Whether the purchase is the customer's own or shared by the family.
   package var ownership: OwnershipType?
+  /// Whether other transactions pay for the same period: seats were added. False where the document cannot say.
+  package var isOneOfSeveral = false
+  /// How many were bought: seats of the subscription. Of a member's seat it is the purchaser's number.
+  package var quantity = 1
+  /// How many seats were refunded; nil where the document cannot say.
+  package var revokedSeats: Int?
   /// The store environment, if the document names it.
   package var environment: StoreEnvironment?
   /// When the store made the statement (`signedDate`, `request_date`). Of two statements, the later one is
@@ -65,6 +71,7 @@ package struct SubscriptionPeriod: Sendable, Hashable {
     isTrial = transaction.isTrialPeriod
     isInIntroductoryOffer = transaction.isInIntroOfferPeriod
     ownership = transaction.ownership
+    quantity = transaction.quantity
     self.environment = environment
     self.asOf = asOf
   }
@@ -79,6 +86,7 @@ package struct SubscriptionPeriod: Sendable, Hashable {
     revocationDate = purchase.cancellationDate
     isTrial = purchase.isTrialPeriod
     isInIntroductoryOffer = purchase.isInIntroOfferPeriod
+    quantity = purchase.quantity
     self.environment = environment
     self.asOf = asOf
   }
@@ -94,6 +102,7 @@ package struct SubscriptionPeriod: Sendable, Hashable {
     revocationDate = receipt.cancellationDate
     revocationReason = receipt.cancellationReason
     ownership = receipt.ownership
+    quantity = receipt.quantity
     isTrial = receipt.isTrialPeriod
     isInIntroductoryOffer = receipt.isInIntroOfferPeriod
     environment = receipt.environment
@@ -115,6 +124,9 @@ package struct SubscriptionPeriod: Sendable, Hashable {
     isTrial = Self.isTrial(transaction)
     isInIntroductoryOffer = transaction.offerType == .introductory ? isTrial.map { !$0 } : false
     ownership = transaction.ownership
+    quantity = transaction.quantity
+    isOneOfSeveral = transaction.additionalReason != nil
+    revokedSeats = transaction.multiSeatInfo?.revokedSeats ?? 0
     environment = transaction.isEnvironmentStated ? transaction.environment : nil
     asOf = transaction.signedDate
   }
@@ -129,6 +141,11 @@ package struct SubscriptionPeriod: Sendable, Hashable {
     return transaction.price.map { $0 == 0 }
   }
 
+  /// How many seats the transaction gives its customer: one of an assigned seat, else what was not refunded of them.
+  package var seats: Int {
+    ownership == .assigned ? min(1, quantity) : max(0, quantity - (revokedSeats ?? 0))
+  }
+
   /// This description, with missing values taken from another description of the same transaction.
   func completed(by other: SubscriptionPeriod) -> SubscriptionPeriod {
     var result = self
@@ -138,6 +155,8 @@ package struct SubscriptionPeriod: Sendable, Hashable {
     result.isTrial = isTrial ?? other.isTrial
     result.isInIntroductoryOffer = isInIntroductoryOffer ?? other.isInIntroductoryOffer
     result.ownership = ownership ?? other.ownership
+    result.isOneOfSeveral = isOneOfSeveral || other.isOneOfSeveral
+    result.revokedSeats = revokedSeats ?? other.revokedSeats
     result.environment = environment ?? other.environment
     result.asOf = asOf ?? other.asOf
     return result

@@ -16,6 +16,8 @@ public struct SubscriptionRenewal: Sendable, Hashable {
   public var gracePeriodExpiresDate: Int64?
   /// The customer's answer to a higher price.
   public var priceIncreaseStatus: PriceIncreaseStatus?
+  /// How many seats renew; nil if no document says.
+  public var seats: Int?
   /// When the store made the statement.
   public var asOf: Int64?
 
@@ -45,6 +47,7 @@ public struct SubscriptionRenewal: Sendable, Hashable {
       renewal.isInBillingRetryPeriod ?? state.map { $0 == .billingRetry || $0 == .gracePeriod }
     gracePeriodExpiresDate = renewal.gracePeriodExpiresDate
     priceIncreaseStatus = renewal.priceIncreaseStatus
+    seats = renewal.renewalSeats
     asOf = renewal.signedDate
   }
 }

@@ -23,6 +23,11 @@ public struct SubscriptionStatus: Sendable, Hashable {
   public var productID: String
   /// The transaction that paid for that period.
   public var transactionID: String
+  /// How many seats that period has: what its transactions hold together, without refunded ones. 1 of a subscription for one
+  /// person, and of a member's seat.
+  public var seats: Int
+  /// How many seats the next period will have; nil if no document says.
+  public var nextSeats: Int?
   /// The product that the store will charge next. Nil if the store will not charge, or if no document says.
   public var nextProductID: String?
   /// The change of product at the start of this period, if there was one.

@@ -22,23 +22,27 @@ struct Timeline {
     }
     let live = periods.indices.filter { ends[$0] > now }
     if let current = live.last(where: { start($0) <= now }) ?? (start(latest) > now ? live.first : nil) {
-      return status(of: current, .active, now: now, entitledUntil: end(ends[current], live))
+      // Seats that were added are of the same period: what paid for it first describes it.
+      let first = siblings(of: current).first { ends[$0] > now } ?? current
+      return status(of: first, .active, now: now, entitledUntil: end(ends[current], live))
     }
-    let period = periods[latest]
+    // The period ends with the last of its transactions: a refund of added seats does not end the others.
+    let last = siblings(of: latest).max { ends[$0] < ends[$1] } ?? latest
+    let period = periods[last]
     if let revoked = period.revocationDate, revoked <= now, !Self.isRestOfReplaced(period) {
-      return status(of: latest, Self.isFamily(period) ? .revoked : .refunded, now: now)
+      return status(of: last, Self.isFamily(period) ? .revoked : .refunded, now: now)
     }
-    if period.isUpgraded { return status(of: latest, .upgraded, now: now) }
+    if period.isUpgraded { return status(of: last, .upgraded, now: now) }
     // A grace period belongs to the last period that ends before it does.
     if let grace = renewal?.gracePeriodExpiresDate, grace > now,
       !ends[(latest + 1)...].contains(where: { $0 <= grace })
     {
-      return status(of: latest, .gracePeriod, now: now, entitledUntil: end(grace, live))
+      return status(of: last, .gracePeriod, now: now, entitledUntil: end(grace, live))
     }
     // The store's statement is about the newest period.
-    guard latest == periods.indices.last else { return status(of: latest, .lapsed(nil), now: now) }
-    if renewal?.isInBillingRetry == true { return status(of: latest, .billingRetry, now: now) }
-    return status(of: latest, .lapsed(renewal?.expirationIntent), now: now)
+    guard latest == periods.indices.last else { return status(of: last, .lapsed(nil), now: now) }
+    if renewal?.isInBillingRetry == true { return status(of: last, .billingRetry, now: now) }
+    return status(of: last, .lapsed(renewal?.expirationIntent), now: now)
   }
 
   private func status(
@@ -46,7 +50,8 @@ struct Timeline {
   ) -> SubscriptionStatus {
     let period = periods[index]
     // In a gap the store's statement is about a later period.
-    let isGap = entitledUntil == nil && index != periods.indices.last
+    let parts = siblings(of: index)
+    let isGap = entitledUntil == nil && parts.last != periods.indices.last
     let renewal = isGap ? nil : renewal
     return SubscriptionStatus(
       originalTransactionID: period.originalTransactionID,
@@ -54,11 +59,37 @@ struct Timeline {
       environment: period.environment, ownership: period.ownership, state: state,
       entitledUntil: entitledUntil, endedAt: entitledUntil == nil ? ends[index] : nil,
       productID: period.productID, transactionID: period.transactionID,
-      nextProductID: nextProductID(after: period, state), latestChange: change(at: index),
+      seats: parts.filter { counts($0, at: now, with: index) }.reduce(0) { Self.sum($0, periods[$1].seats) },
+      nextSeats: renewal?.willAutoRenew == false ? nil : renewal?.seats,
+      nextProductID: nextProductID(after: period, state), latestChange: change(at: parts.first ?? index),
       isTrial: period.isTrial, isInIntroductoryOffer: period.isInIntroductoryOffer,
       willAutoRenew: renewal?.willAutoRenew, expirationIntent: renewal?.expirationIntent,
       priceIncreaseStatus: renewal?.priceIncreaseStatus,
       revokedTransactionIDs: periods.filter { ($0.revocationDate ?? .max) <= now }.map(\.transactionID))
+  }
+
+  /// The transactions of the same period, in order: several if seats were added. What the store does not mark so is the
+  /// same payment, listed under another id. A member's seat is none of the purchaser's.
+  private func siblings(of index: Int) -> [Int] {
+    let period = periods[index]
+    return periods.indices.filter {
+      let other = periods[$0]
+      return $0 == index
+        || (period.isOneOfSeveral || other.isOneOfSeveral) && other.expiresDate == period.expiresDate
+          && other.productID == period.productID
+          && (other.ownership == .assigned) == (period.ownership == .assigned)
+    }
+  }
+
+  /// Whether the seats of a transaction count in its period.
+  private func counts(_ index: Int, at now: Int64, with first: Int) -> Bool {
+    guard start(index) <= max(now, start(first)) else { return false }
+    return (periods[index].revocationDate ?? .max) > now || Self.isRestOfReplaced(periods[index])
+  }
+
+  private static func sum(_ left: Int, _ right: Int) -> Int {
+    let (sum, isTooMuch) = left.addingReportingOverflow(right)
+    return isTooMuch ? .max : sum
   }
 
   /// A period without a purchase date comes first and has always begun.

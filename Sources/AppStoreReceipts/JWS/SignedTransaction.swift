@@ -80,6 +80,10 @@ public struct SignedTransaction: Sendable, Hashable {
   public var billingPlanType: BillingPlanType?
   /// `commitmentInfo`
   public var commitment: Commitment?
+  /// `multiSeatInfo`: the seats, if the subscription was bought for several.
+  public var multiSeatInfo: SeatInfo?
+  /// `additionalTransactionReason`: why other transactions pay for the same period, if some do.
+  public var additionalReason: AdditionalTransactionReason?
   /// `advancedCommerceInfo`, undecoded.
   public var advancedCommerceInfo: JSONValue?
   /// `deviceVerification`, base64. Only a device's own store sends it, and only that device can use it.
@@ -142,6 +146,9 @@ public struct SignedTransaction: Sendable, Hashable {
     currency = try fields.string("currency")
     billingPlanType = try fields.word("billingPlanType", as: BillingPlanType.self)
     commitment = try fields.object("commitmentInfo").map(Commitment.init)
+    multiSeatInfo = try fields.object("multiSeatInfo", SeatInfo.init)
+    additionalReason = try fields.word(
+      "additionalTransactionReason", as: AdditionalTransactionReason.self)
     advancedCommerceInfo = try fields.value("advancedCommerceInfo")
     deviceVerification = try fields.string("deviceVerification")
     deviceVerificationNonce = try fields.string("deviceVerificationNonce")
@@ -154,7 +161,8 @@ extension SignedTransaction {
   private static let optional: Set = [
     "originalPurchaseDate", "revocationReason", "offerType", "offerIdentifier", "offerDiscountType",
     "offerPeriod", "appTransactionId", "storefront", "storefrontId", "price", "currency", "billingPlanType",
-    "commitmentInfo", "deviceVerification", "deviceVerificationNonce",
+    "commitmentInfo", "multiSeatInfo", "additionalTransactionReason", "deviceVerification",
+    "deviceVerificationNonce",
   ]
 
   /// A subscription that is paid in instalments (StoreFacts c.2, since 2026-04).

@@ -98,7 +98,8 @@ public struct RevocationReason: RawRepresentable, Hashable, Sendable, Codable {
   public static let problemWithApp = RevocationReason(rawValue: 1)
 }
 
-/// How the store took a purchase back (StoreFacts c.2, since 2025-12). An open set.
+/// How the store took a purchase back (StoreFacts c.2, since 2025-12). An open set: StoreKit knows that an assigned seat was
+/// taken back, and no source has the word for it on the wire.
 public struct RevocationType: RawRepresentable, Hashable, Sendable, Codable {
   /// The store's word.
   public var rawValue: String
