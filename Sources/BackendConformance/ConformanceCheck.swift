@@ -40,7 +40,7 @@ package struct ConformanceCheck: Sendable {
     case .notifications: notifications
     case .restart: restarts
     case .concurrency: concurrency
-    case .security: refusals + forgeries + strangers
+    case .security: refusals + forgeries + oldProofs + strangers
     }
   }
 }

@@ -57,7 +57,7 @@ struct MachineDriver<Storage: MachineBenchStorage>: MachineSubject {
         told += 1
         told += try perform(machine.outcomeConfirmed(outcome.key, now: purchase.moment), purchase)
       case .storageFailed(let error): throw error
-      case .emit, .wake, .readReceipt, .listStore, .adopt: break
+      case .emit, .wake, .readProof, .listStore, .adopt: break
       }
     }
     return told

@@ -83,7 +83,7 @@ enum BrokenTable {
     row("claim-quantity", "claim-quantity", ""),
     row("claim-environment", "claim-environment", ""),
     row("claim-transaction", "claim-transaction", "claim-other-proof claim-partial"),
-    row("signature-unverified", "proof-forged", "proof-tampered proof-unsigned"),
+    row("signature-unverified", "proof-forged", "proof-tampered proof-unsigned proof-chain-revoked"),
     row("unsigned-believed", "proof-unsigned", ""),
     row("grants-unknown", "claim-unknown", ""),
     row("ids-believed", "id-alone", ""),
@@ -91,6 +91,8 @@ enum BrokenTable {
     row("rejects-silent", "claim-store-silent", ""),
     row("malformed-pending", "proof-malformed", ""),
     row("first-proof", "proof-per-claim", "no-such-proof"),
+    row("chain-as-of-now", "proof-chain-ended", ""),
+    row("revoked-believed", "proof-chain-revoked", ""),
     row("per-account", "credited-once", "owner-unnamed parallel-accounts"),
     row(
       "credits-uploader", "other-owner",

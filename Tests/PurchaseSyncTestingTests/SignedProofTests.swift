@@ -45,6 +45,37 @@ struct SignedProofTests {
     #expect(Set(BrokenProof.allCases.map(\.summary)).count == 10)
   }
 
+  @Test func `a proof of a chain that has ended is judged as of its own time`() throws {
+    var old = Self.forge
+    old.chain = .ended
+    let end = ChainAge.end
+    let before = old.signedTransaction(Sample.record("42"), signedAt: end.adding(milliseconds: -1_000))
+    #expect(Self.forge.refusal(of: before) == nil)
+    #expect(old.refusal(of: before) == nil)
+    let after = old.signedTransaction(Sample.record("42"), signedAt: end.adding(milliseconds: 1_000))
+    #expect(Self.forge.refusal(of: after) == .expired)
+    #expect(old.refusal(of: after) == .expired)
+  }
+
+  @Test(arguments: [ForgeSigning.checksum, .certificates()])
+  func `a leaf says when it ends, and whether it is revoked`(signing: ForgeSigning) throws {
+    let forge = ReceiptForge(bundleID: Sample.bundleID, signing: signing)
+    func leaf(_ forge: ReceiptForge) throws -> ProofLeaf {
+      try #require(ProofLeaf(jws: forge.signedTransaction(Sample.record("42"), signedAt: Sample.now)))
+    }
+    var old = forge
+    old.chain = .ended
+    let end = ChainAge.end
+    #expect(try !leaf(old).hasEnded(at: end.adding(milliseconds: -1_000)))
+    #expect(try leaf(old).hasEnded(at: end.adding(milliseconds: 1_000)))
+    #expect(try !leaf(forge).hasEnded(at: end.adding(milliseconds: 1_000)))
+    #expect(try leaf(forge.breaking(.revoked)).isRevoked)
+    #expect(try !leaf(old).isRevoked)
+    for text in ["", "a.b.c", "e30.e30.", Self.jws.split(separator: ".").last.map(String.init) ?? ""] {
+      #expect(ProofLeaf(jws: text) == nil)
+    }
+  }
+
   @Test func `a broken proof says the same content as a right one, unless it is tampered with`() throws {
     let right = try CompactJWS(Self.jws).payload
     for defect in BrokenProof.allCases {

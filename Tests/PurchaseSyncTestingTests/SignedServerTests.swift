@@ -44,6 +44,22 @@ struct SignedServerTests {
     #expect(try await fixture.send("POST", "/v1/notifications/appstore", body: right.body).status == 200)
   }
 
+  @Test func `a proof of a chain that has ended is granted, and made before its end only`() async throws {
+    let fixture = try MockServerFixture(signing: .certificates())
+    let late = try await fixture.pay()
+    let path = "/store/transactions/\(late.transactionID)/signed?chain="
+    let state = try await fixture.send("GET", "/admin/state")
+    guard case .integer(let now)? = try JSONValue(json: state.body)["now"] else { throw CancellationError() }
+    fixture.server.moveClock(by: .milliseconds(ChainAge.end.milliseconds - now + 1_000))
+    #expect(try await fixture.send("GET", path + "ended").status == 422)
+    #expect(try await fixture.send("GET", path + "young").status == 422)
+    fixture.server.moveClock(by: .seconds(-86_400))
+    let old = try await signed(fixture, try await fixture.pay(), "?chain=ended")
+    #expect(try await fixture.upload(old)?.verdict == .granted)
+    fixture.server.moveClock(by: .seconds(86_400 * 400))
+    #expect(try await fixture.upload(old)?.verdict == .duplicate)
+  }
+
   @Test func `a signed app receipt is recognised, and a broken one is not`() async throws {
     // Its own: a payment of another test would change the receipt.
     let fixture = try MockServerFixture(signing: .certificates())

@@ -216,7 +216,7 @@ extension [SyncAction] {
   var events: [SyncEvent] { compactMap { if case .emit(let event) = $0 { event } else { nil } } }
   var wakes: [Timestamp] { compactMap { if case .wake(let moment) = $0 { moment } else { nil } } }
   var claimed: [String] { compactMap { if case .adopt(let account) = $0 { account } else { nil } } }
-  var read: [String] { compactMap { if case .readReceipt(let key) = $0 { key.id } else { nil } } }
+  var read: [String] { compactMap { if case .readProof(let key) = $0 { key.id } else { nil } } }
   var delivered: [Outcome] {
     events.compactMap(\.outcome)
   }

@@ -107,7 +107,7 @@ struct MachineWalk {
       case .finish(let tombstone):
         observer.finishes(tombstone.key, isOut: finishes.contains(tombstone.key))
         finishes.insert(tombstone.key)
-      case .readReceipt(let key): reading.insert(key)
+      case .readProof(let key): reading.insert(key)
       case .listStore: wantsListing = true
       case .adopt(let account):
         observer.claims(account, at: now, isOut: claims.contains(account))

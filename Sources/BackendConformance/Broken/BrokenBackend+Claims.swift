@@ -108,7 +108,7 @@ extension BrokenBackend {
   }
 
   /// Takes a payload for genuine.
-  private static func believe(_ payload: JSONValue?, in answer: inout StoreAnswer, _ now: Timestamp) {
+  static func believe(_ payload: JSONValue?, in answer: inout StoreAnswer, _ now: Timestamp) {
     guard let payload else { return }
     do throws(ReceiptDecodingError) {
       let told = VerifiedTransaction(try SignedTransaction(payload: payload.data), askedAt: now.milliseconds)

@@ -24,7 +24,7 @@ public struct BrokenBackend: RawRepresentable, CaseIterable, Sendable, Hashable 
 
   /// All of them, by what they do wrong.
   public static let allCases: [BrokenBackend] =
-    orders + strangers + replies + claims + owners + devices + refunds + refundedParts
+    orders + strangers + replies + claims + chains + owners + devices + refunds + refundedParts
     + notifications + subscriptions
     + restarts + forms + races
 

@@ -269,7 +269,7 @@ final class SmallDriver {
       case .listStore: if bug != .overflowForgotten { list() }
       case .wake(let moment): wake(at: moment.milliseconds)
       case .emit(let event): if let outcome = event.outcome { tell(outcome) }
-      case .readReceipt, .adopt, .storageFailed: outside = outside ?? "\(action)"
+      case .readProof, .adopt, .storageFailed: outside = outside ?? "\(action)"
       }
     }
   }

@@ -205,7 +205,7 @@ package final class WholeFleet {
         try perform(try devices[device].machine.outcomeConfirmed(outcome.key, now: moment), of: device)
       case .wake(let at): wake(device, at.milliseconds)
       case .storageFailed(let error): throw error
-      case .emit, .readReceipt, .listStore, .adopt: break
+      case .emit, .readProof, .listStore, .adopt: break
       }
     }
   }

@@ -158,7 +158,7 @@ extension MachineSimulation {
       switch action {
       case .send(let lane, let entries): send(entries, in: Names.lane(lane), process)
       case .finish(let tombstone): finish(tombstone, process)
-      case .readReceipt(let key):
+      case .readProof(let key):
         checker.mark(.unknownTransaction)
         plan(
           .receiptRead, at: now + Int64(1 + shop.below(knobs.latency)), process.number, process.launch,

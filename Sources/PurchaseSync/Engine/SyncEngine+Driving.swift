@@ -34,7 +34,7 @@ extension SyncEngine {
     case .finish(let tombstone):
       if decisions.presence.place != .background { decisions.finishes.add(tombstone) }
     case .send(let lane, let entries): upload(lane, entries)
-    case .readReceipt(let key): if decisions.presence.place != .background { readReceipt(for: key) }
+    case .readProof(let key): if decisions.presence.place != .background { readProof(for: key) }
     case .listStore: if !takeCopies() { listStore() }
     case .adopt(let account): adopt(for: account)
     case .storageFailed(let error):

@@ -82,17 +82,22 @@ extension SyncEngine {
     }
   }
 
-  /// Reads the app receipt silently, and takes it only if, decoded here, it holds the transaction.
-  func readReceipt(for key: EntryKey) {
+  /// Looks silently for a newer proof: the transaction as the store signs it now, if it is listed, because the chain of the
+  /// earlier one may have expired; otherwise the app receipt if, decoded here, it holds the transaction.
+  func readProof(for key: EntryKey) {
     saw(.calls(.store))
     let (store, limit, generation) = (ports.store, storeLimit(of: "receipt"), open.generation)
     run { engine in
-      let read = await limit.answer { try await store.receipt() }
-      guard let bytes = read else { return }
-      guard Self.holds(key, bytes) else { return }
+      var proof = await engine.proofsFromStore()?[key]
+      if proof?.kind != ProofKind.signedTransaction.rawValue {
+        let read = await limit.answer { try await store.receipt() }
+        guard let bytes = read else { return }
+        guard Self.holds(key, bytes) else { return }
+        proof = Payload(kind: ProofKind.appReceipt.rawValue, bytes: bytes)
+      }
+      guard let proof else { return }
       await engine.feed(generation) { (machine, now) throws(QueueError) in
-        try machine.proofFound(
-          Payload(kind: ProofKind.appReceipt.rawValue, bytes: bytes), for: key, now: now)
+        try machine.proofFound(proof, for: key, now: now)
       }
     }
   }

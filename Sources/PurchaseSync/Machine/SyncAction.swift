@@ -7,8 +7,8 @@ package enum SyncAction: Sendable, Hashable {
   case send(lane: Lane, entries: [Entry])
   /// Finish the transaction at the store. → `finishEnded`
   case finish(Tombstone)
-  /// Read the app receipt silently; hand it in if it holds this transaction. → `proofFound`, or nothing
-  case readReceipt(EntryKey)
+  /// Look silently for a newer proof of this transaction, in the list and in the app receipt. → `proofFound`, or nothing
+  case readProof(EntryKey)
   /// Ask the store again for unfinished transactions. → `transactionArrived` for each, then `storeListed`. Or hand in
   /// what did not fit of the last list → `transactionArrived` for each, then `heldArrived`
   case listStore

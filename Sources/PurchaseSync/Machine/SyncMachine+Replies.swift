@@ -142,7 +142,7 @@ extension SyncMachine {
     try commitRetry([key: watch], now: now)
     if isLast { return try moveToQuarantine(key, "no receipt holds it", asked: asked, now: now) }
     try postpone(key, afterFailures: watch.unknownAnswers + 2, verdict, now: now)
-    return [.readReceipt(key)]
+    return [.readProof(key)]
   }
 
   /// Without a Retry-After the backend is asked less and less often: the store's answer may take days.

@@ -17,15 +17,19 @@ public struct ReceiptForge: Sendable, Hashable {
   public var appAppleID = ServerAPIKey.appAppleID
   /// Characters of each of the three stand-ins for certificates in the header of a checksum; about 1,000 in the real store.
   public var certificateLength: Int {
-    didSet { header = Self.header(certificateLength) }
+    didSet { header = Self.header(certificateLength, broken, chain) }
   }
   /// How it signs. A change signs new certificates, which takes some milliseconds in a debug build.
   public var signing: ForgeSigning {
-    didSet { identity = Self.identity(signing, broken) }
+    didSet { identity = Self.identity(signing, broken, chain) }
   }
   /// The defect of everything that is signed from now on; nil for none. ``verify(_:)`` does not depend on it.
   public var broken: BrokenProof? {
-    didSet { identity = Self.identity(signing, broken) }
+    didSet { change() }
+  }
+  /// Whether the chain of signed transactions from now on is valid now. It has no effect on app receipts.
+  public var chain = ChainAge.current {
+    didSet { change() }
   }
   /// Nil for checksums.
   private(set) var identity: SigningIdentity?
@@ -41,13 +45,20 @@ public struct ReceiptForge: Sendable, Hashable {
     self.bundleID = bundleID
     self.certificateLength = certificateLength
     self.signing = signing
-    header = Self.header(certificateLength)
-    identity = Self.identity(signing, nil)
+    header = Self.header(certificateLength, nil, .current)
+    identity = Self.identity(signing, nil, .current)
   }
 
-  private static func identity(_ signing: ForgeSigning, _ broken: BrokenProof?) -> SigningIdentity? {
+  private mutating func change() {
+    header = Self.header(certificateLength, broken, chain)
+    identity = Self.identity(signing, broken, chain)
+  }
+
+  private static func identity(
+    _ signing: ForgeSigning, _ broken: BrokenProof?, _ chain: ChainAge
+  ) -> SigningIdentity? {
     guard case .certificates(let responder) = signing else { return nil }
-    return SigningIdentity(responder: responder?.absoluteString, broken: broken)
+    return SigningIdentity(responder: responder?.absoluteString, broken: broken, age: chain)
   }
 
   /// The same forge, whose proofs have a defect.
@@ -93,10 +104,11 @@ public struct ReceiptForge: Sendable, Hashable {
     }
   }
 
-  private static func header(_ certificateLength: Int) -> String {
+  private static func header(_ certificateLength: Int, _ broken: BrokenProof?, _ chain: ChainAge) -> String {
+    let word = ProofLeaf.StandIn(broken, chain).rawValue
     let certificates = ["leaf", "intermediate", "root"].map { name in
       let padding = String(repeating: "A", count: max(0, certificateLength - name.utf8.count))
-      return JSONValue.string("forged/" + name + padding)
+      return JSONValue.string(word + "/" + name + padding)
     }
     let header: JSONValue = ["alg": "ES256", "x5c": .array(certificates)]
     return Base64URL.encode(Data(header.text.utf8))

@@ -16,7 +16,8 @@ import PurchaseQueue
 /// | `GET /store/app-transaction?storeAccount=NAME` | the signed app transaction |
 /// | `GET /store/receipt?storeAccount=NAME` | the app receipt |
 ///
-/// With `broken=NAME` in the query, the last four have that defect (``BrokenProof``).
+/// With `broken=NAME` in the query, the last four have that defect (``BrokenProof``). With `chain=ended` the first of them is
+/// signed by a chain that has ended since (``ChainAge``): the store's clock has to be before its end.
 extension MockState {
   static func rootCertificate(_ mock: inout MockState, _ call: Route.Call) -> HTTPResponse {
     HTTPResponse(
@@ -30,10 +31,10 @@ extension MockState {
   }
 
   static func signedProofs(_ mock: inout MockState, _ call: Route.Call) throws -> SignedProofs {
-    let (record, forge) = try mock.proof(call)
+    let (record, forge) = try mock.proof(call, allowing: ["broken", "chain"])
     let notifications = NotificationForge(receipts: forge, environment: record.environment)
     return SignedProofs(
-      signedTransactionInfo: forge.signedTransaction(record, signedAt: call.now),
+      signedTransactionInfo: try aged(forge, call).signedTransaction(record, signedAt: call.now),
       signedRenewalInfo: mock.store.renewal(of: record.originalTransactionID).map {
         notifications.signedRenewalInfo($0, signedAt: call.now)
       })
@@ -61,14 +62,31 @@ extension MockState {
   }
 
   /// The transaction that a path names, and the forge for its proofs.
-  private mutating func proof(_ call: Route.Call) throws -> (StoreTransactionRecord, ReceiptForge) {
-    try call.request.allow(query: ["broken"])
+  private mutating func proof(
+    _ call: Route.Call, allowing query: Set<String> = ["broken"]
+  ) throws -> (StoreTransactionRecord, ReceiptForge) {
+    try call.request.allow(query: query)
     store.advance(to: call.now)
     guard let record = store.transaction(call.parameter) else {
       throw StoreModelError.unknownTransaction(call.parameter)
     }
     let defect = try Self.defect(in: call.request) ?? store.faults.brokenProofs
     return (record, store.forge.breaking(defect))
+  }
+
+  /// The forge with the chain that a query asks for.
+  private static func aged(_ forge: ReceiptForge, _ call: Route.Call) throws -> ReceiptForge {
+    guard let name = call.request.query["chain"] else { return forge }
+    guard let chain = ChainAge(rawValue: name) else {
+      throw HTTPProblem.invalid("chain: neither current nor ended")
+    }
+    guard chain == .current || call.now < ChainAge.end else {
+      throw HTTPProblem.invalid(
+        "chain: it ended on 2025-10-10. Move the clock to before that: POST /admin/clock")
+    }
+    var aged = forge
+    aged.chain = chain
+    return aged
   }
 
   /// The defect that a query asks for; nil for none.

@@ -55,8 +55,7 @@ struct CertificateCheck {
       throw .marker
     }
     guard chain[2].hasSigned(chain[1]), chain[1].hasSigned(chain[0]) else { throw .issuer }
-    let serial = chain[0].serialNumber.reduce(Int64(0)) { $0 << 8 | Int64($1) }
-    guard !TestChain.revoked.contains(serial) else { throw .revoked }
+    guard !TestChain.revoked.contains(chain[0].serial) else { throw .revoked }
     guard let key = chain[0].key else { throw .certificate }
     return key
   }
@@ -68,6 +67,11 @@ struct CertificateCheck {
     guard case .integer(let milliseconds)? = members["signedDate"] ?? members["receiptCreationDate"] else {
       throw .malformed
     }
+    return Self.text(milliseconds)
+  }
+
+  /// A moment as certificates write it, such as `20251010235959Z`.
+  static func text(_ milliseconds: Int64) -> String {
     let text = Date(timeIntervalSince1970: Double(milliseconds / 1_000)).formatted(.iso8601)
     return text.filter { $0.isNumber || $0 == "Z" }
   }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// What a certificate says about a key of P-256, as a backend reads it. For the testing kit only, never for a product.
 struct ReadCertificate {
   /// What the issuer has signed.
@@ -31,6 +33,15 @@ struct ReadCertificate {
     extensions = Set(items.compactMap { $0[0].map { Array($0.content) } })
     signature =
       Array(parts[1].whole) == DERNode.ecdsaWithSHA256.encoded() ? Self.signature(parts[2]) : nil
+  }
+
+  /// The serial number, of which all test certificates have a small one.
+  var serial: Int64 { serialNumber.suffix(8).reduce(Int64(0)) { $0 << 8 | Int64($1) } }
+
+  /// Nil for a text that is no certificate in base64.
+  init?(base64 text: String) {
+    guard let bytes = Data(base64Encoded: text) else { return nil }
+    self.init(Array(bytes))
   }
 
   /// Whether this certificate's key signed another one.

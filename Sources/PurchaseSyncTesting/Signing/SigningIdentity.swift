@@ -4,15 +4,17 @@ import Foundation
 /// What a forge with real signatures signs with. For the testing kit only, never for a product: see ``TestKeys``.
 struct SigningIdentity: Sendable, Hashable {
   let broken: BrokenProof?
+  /// Whether nothing is unusual about the chain.
+  private let isPlain: Bool
   let transactions: TestChain
   let receipts: TestChain
   /// The header of each JWS in base64url: it depends on nothing else.
   let header: String
 
   /// Signs the certificates, which takes some milliseconds in a debug build.
-  init(responder: String?, broken: BrokenProof? = nil) {
-    self.broken = broken
-    transactions = TestChain(.transactions, responder: responder, broken: broken)
+  init(responder: String?, broken: BrokenProof? = nil, age: ChainAge = .current) {
+    (self.broken, isPlain) = (broken, broken == nil && age == .current)
+    transactions = TestChain(.transactions, responder: responder, broken: broken, age: age)
     receipts = TestChain(.receipts, responder: responder, broken: broken)
     var certificates = [transactions.leaf, transactions.intermediate]
     if broken != .shortChain { certificates.append(transactions.root) }
@@ -75,8 +77,8 @@ struct SigningIdentity: Sendable, Hashable {
       Base64URL.encode(signature) == parts[2]
     else { throw .malformed }
     let key: ES256PublicKey
-    if broken == nil, parts[0] == header {
-      // The chain is this forge's own.
+    if isPlain, parts[0] == header {
+      // The chain is this forge's own, and valid in all years.
       key = TestKeys.transactions.publicKey
     } else {
       key = try CertificateCheck(header: parts[0], payload: parts[1]).key()

@@ -18,7 +18,8 @@ struct TestChain: Sendable, Hashable {
   /// - Parameters:
   ///   - responder: The address of the OCSP responder, for the intermediate and the leaf.
   ///   - broken: The defect; nil for none, and a defect that is not of a certificate counts as none.
-  init(_ purpose: Purpose, responder: String?, broken: BrokenProof? = nil) {
+  ///   - age: Whether the leaf is valid now.
+  init(_ purpose: Purpose, responder: String?, broken: BrokenProof? = nil, age: ChainAge = .current) {
     let isStranger = broken == .wrongRoot || broken == .pastedRoot
     let rootKey = isStranger ? TestKeys.strangerRoot : TestKeys.root
     let key = isStranger ? TestKeys.strangerIntermediate : TestKeys.intermediate
@@ -26,11 +27,12 @@ struct TestChain: Sendable, Hashable {
     intermediate = Self.authority(
       key, signedBy: rootKey, marked: broken != .missingIntermediateMarker, responder: responder)
     var certificate = TestCertificate(
-      serialNumber: SerialNumber.leaf(purpose, broken), issuer: Self.intermediateName,
+      serialNumber: SerialNumber.leaf(purpose, broken, age), issuer: Self.intermediateName,
       name: purpose == .transactions ? "purchase-sync test transactions" : "purchase-sync test receipts",
       subject: Self.subject(purpose, isStranger: isStranger))
     certificate.responder = responder
     certificate.marker = broken == .missingLeafMarker ? nil : TestCertificate.leafMarker
+    if age == .ended { certificate.notAfter = ChainAge.endText }
     if broken == .expiredLeaf { certificate.notAfter = "20161231235959Z" }
     leaf = certificate.bytes(signedBy: key)
   }
@@ -67,13 +69,15 @@ enum SerialNumber {
 
   static func revoked(_ purpose: TestChain.Purpose) -> Int64 { leaf(purpose, .revoked) }
 
-  static func leaf(_ purpose: TestChain.Purpose, _ broken: BrokenProof?) -> Int64 {
+  static func leaf(
+    _ purpose: TestChain.Purpose, _ broken: BrokenProof?, _ age: ChainAge = .current
+  ) -> Int64 {
     let kind: Int64 =
       switch broken {
       case .expiredLeaf: 1
       case .missingLeafMarker: 2
       case .revoked: 3
-      default: 0
+      default: age == .ended ? 4 : 0
       }
     return 0x1000 + kind * 2 + (purpose == .transactions ? 0 : 1)
   }
