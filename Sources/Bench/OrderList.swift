@@ -40,6 +40,9 @@ struct OrderList: MatchSubject {
     return Array(found.prefix(query.limit))
   }
 
+  /// The load has no bundles.
+  func payer(ofBundle payment: String, _ query: OrderQuery) -> String? { nil }
+
   func hasSeveralAccounts(_ query: OrderQuery) -> Bool {
     var account: String?
     for placed in orders where isMeant(placed.order, query) {

@@ -140,5 +140,7 @@ extension SinglePurchaseStorage: MatchSource {
 
   func unboundOrders(_ query: OrderQuery) -> [OrderFacts] { [] }
 
+  func payer(ofBundle payment: String, _ query: OrderQuery) -> String? { nil }
+
   func hasSeveralAccounts(_ query: OrderQuery) -> Bool { false }
 }

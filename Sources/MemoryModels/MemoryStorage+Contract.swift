@@ -5,6 +5,9 @@ extension MemoryStorage: MatchSource {
   package func orders(_ query: TokenQuery) -> [OrderFacts] { book.orders(query) }
   package func knownTransaction(_ key: EntryKey) -> KnownTransaction? { book.knownTransaction(key) }
   package func unboundOrders(_ query: OrderQuery) -> [OrderFacts] { book.unboundOrders(query) }
+  package func payer(ofBundle payment: String, _ query: OrderQuery) -> String? {
+    book.payer(ofBundle: payment, query)
+  }
   package func hasSeveralAccounts(_ query: OrderQuery) -> Bool { book.hasSeveralAccounts(query) }
 }
 
@@ -30,6 +33,7 @@ extension MemoryStorage: SyncStorage {
     try checkCapacity()
     // Binds first: for a taken order this throws, and nothing is queued.
     try book.record(match, of: key)
+    if let payment = transaction.bundlePayment { book.note(bundlePayment: payment, of: key) }
     return .inserted(
       insertEntry(
         key, lane: match.lane, orderNumber: match.orderNumber, proofs: [reference(transaction.proof)],
@@ -197,8 +201,9 @@ extension MemoryStorage: SyncStorage {
   package func binding(by orderNumber: String, of key: EntryKey) -> VerdictBinding {
     guard let record = record(key), record.entry != nil, let said = record.said else { return .keep }
     return VerdictBinding(
-      verdictOrder: orderNumber, of: key, productID: said.transaction.productID,
-      quantity: said.transaction.quantity, known: book.knownTransaction(key), order: book.order(orderNumber),
+      verdictOrder: orderNumber, of: key, productID: said.transaction.soldProductID,
+      quantity: said.transaction.quantity, isOfBundle: said.transaction.bundlePayment != nil,
+      known: book.knownTransaction(key), order: book.order(orderNumber),
       holder: book.holder(ofForeign: orderNumber))
   }
 

@@ -38,6 +38,8 @@ package struct OrderBook: MatchSource, Sendable {
   private var shelves: [Shelf] = []
   private var shelfByProduct: [Product: Int] = [:]
   private var transactions: [EntryKey: KnownTransaction] = [:]
+  /// Of subscriptions in a bundle, the payment of the bundle.
+  private var bundlePayments: [EntryKey: String] = [:]
   /// For orders that are not in this book: the transaction that has the order.
   private var foreign: [String: EntryKey] = [:]
 
@@ -133,9 +135,13 @@ package struct OrderBook: MatchSource, Sendable {
   /// `boundTo` agrees.
   package mutating func insert(_ known: KnownTransaction, of key: EntryKey) { transactions[key] = known }
 
+  /// The transaction is part of this payment of a bundle.
+  package mutating func note(bundlePayment: String, of key: EntryKey) { bundlePayments[key] = bundlePayment }
+
   /// Forgets the transaction, except for the order that is bound to it, if this book has that order.
   package mutating func forget(_ key: EntryKey) {
     let number = transactions.removeValue(forKey: key)?.orderNumber
+    bundlePayments[key] = nil
     if let number, foreign[number] == key { foreign[number] = nil }
     guard let number, let order = order(number), order.boundTo == key else { return }
     transactions[key] = KnownTransaction(lane: .account(order.account), orderNumber: number)
@@ -226,6 +232,17 @@ package struct OrderBook: MatchSource, Sendable {
       return found.count < query.limit
     }
     return found
+  }
+
+  package func payer(ofBundle payment: String, _ query: OrderQuery) -> String? {
+    let keys = bundlePayments.filter { $0.value == payment }.keys.sorted { $0.rawValue < $1.rawValue }
+    for order in keys.compactMap({ transactions[$0]?.orderNumber }).compactMap({ order($0) })
+    where order.boundTo != nil && order.productID == query.productID && order.quantity == query.quantity
+      && query.from <= order.createdAt && order.createdAt <= query.through
+    {
+      return order.account
+    }
+    return nil
   }
 
   package func hasSeveralAccounts(_ query: OrderQuery) -> Bool {

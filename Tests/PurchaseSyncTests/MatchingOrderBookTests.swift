@@ -89,6 +89,9 @@ import Testing
     func orders(_ query: TokenQuery) throws(QueueError) -> [OrderFacts] { throw Self.error }
     func knownTransaction(_ key: EntryKey) throws(QueueError) -> KnownTransaction? { nil }
     func unboundOrders(_ query: OrderQuery) throws(QueueError) -> [OrderFacts] { throw Self.error }
+    func payer(ofBundle payment: String, _ query: OrderQuery) throws(QueueError) -> String? {
+      throw Self.error
+    }
     func hasSeveralAccounts(_ query: OrderQuery) throws(QueueError) -> Bool { throw Self.error }
   }
 

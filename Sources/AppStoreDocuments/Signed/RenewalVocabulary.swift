@@ -18,6 +18,9 @@ public struct ExpirationIntent: RawRepresentable, Hashable, Sendable, Codable {
   public static let productUnavailable = ExpirationIntent(rawValue: 4)
   /// The store gives no reason.
   public static let unknown = ExpirationIntent(rawValue: 5)
+  /// The customer left the bundle of which it was a part. Apple has published the reason and not its number: 6 follows the
+  /// known ones.
+  public static let unbundled = ExpirationIntent(rawValue: 6)
 }
 
 /// The customer's answer to a higher price (StoreFacts a.6, c.2). An open set.

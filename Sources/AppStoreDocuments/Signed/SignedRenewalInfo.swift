@@ -48,6 +48,10 @@ public struct SignedRenewalInfo: Sendable, Hashable {
   public var currency: String?
   /// `renewalBillingPlanType`
   public var renewalBillingPlanType: BillingPlanType?
+  /// The bundle that the next renewal is part of; nil if it is of this subscription alone.
+  public var bundle: BundlePurchase?
+  /// `willUnbundle`: whether the subscription leaves its bundle at the next renewal, and renews alone.
+  public var willUnbundle: Bool?
   /// `signedDate`
   public var signedDate: Int64?
   /// `environment`; absent in payloads signed before February 2022.
@@ -106,6 +110,8 @@ public struct SignedRenewalInfo: Sendable, Hashable {
     renewalPrice = try fields.integer("renewalPrice")
     currency = try fields.string("currency")
     renewalBillingPlanType = try fields.word("renewalBillingPlanType", as: BillingPlanType.self)
+    bundle = try BundlePurchase(&fields)
+    willUnbundle = try fields.flag("willUnbundle")
     signedDate = try fields.milliseconds("signedDate")
     environment = try fields.word("environment", as: StoreEnvironment.self)
     appAccountToken = try fields.string("appAccountToken")
@@ -122,11 +128,12 @@ public struct SignedRenewalInfo: Sendable, Hashable {
 
 extension SignedRenewalInfo {
   /// What decides neither whether the subscription renews, nor when it ends.
-  private static let optional: Set = [
-    "offerType", "offerIdentifier", "offerDiscountType", "offerPeriod", "renewalPrice", "currency",
+  private static let optional: Set = BundlePurchase.fields.union([
+    "willUnbundle", "offerType", "offerIdentifier", "offerDiscountType", "offerPeriod", "renewalPrice",
+    "currency",
     "renewalBillingPlanType", "appTransactionId", "deviceVerification", "deviceVerificationNonce",
     "commitmentInfo", "renewalQuantity", "multiSeatInfo",
-  ]
+  ])
 
   private static func tiers(_ input: JSONFields) throws(ReceiptDecodingError) -> [SeatPriceTier] {
     var fields = input

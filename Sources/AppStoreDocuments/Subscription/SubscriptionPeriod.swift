@@ -25,6 +25,8 @@ package struct SubscriptionPeriod: Sendable, Hashable {
   package var revocationType: RevocationType?
   /// Whether another plan replaced the period before its end.
   package var isUpgraded: Bool
+  /// The bundle that was paid, if the period is part of one.
+  package var bundleProductID: String?
   /// Whether the period is free; nil if the document does not say.
   package var isTrial: Bool?
   /// Whether the period has a reduced introductory price; a free trial has none. Nil if the document does not
@@ -111,7 +113,7 @@ package struct SubscriptionPeriod: Sendable, Hashable {
   /// Nil if the transaction is of no auto-renewable subscription.
   package init?(_ transaction: SignedTransaction) {
     guard let expiresDate = transaction.expiresDate else { return nil }
-    if let kind = transaction.kind, kind != .autoRenewable { return nil }
+    if let kind = transaction.kind, !kind.isRenewed { return nil }
     self.init(
       transactionID: transaction.transactionID, originalTransactionID: transaction.originalTransactionID,
       productID: transaction.productID, purchaseDate: transaction.purchaseDate, expiresDate: expiresDate)
@@ -120,7 +122,8 @@ package struct SubscriptionPeriod: Sendable, Hashable {
     revocationDate = transaction.revocationDate
     revocationReason = transaction.revocationReason
     revocationType = transaction.revocationType
-    isUpgraded = transaction.isUpgraded
+    isUpgraded = transaction.isUpgraded || transaction.isUpgradedToBundle
+    bundleProductID = transaction.bundle?.productID
     isTrial = Self.isTrial(transaction)
     isInIntroductoryOffer = transaction.offerType == .introductory ? isTrial.map { !$0 } : false
     ownership = transaction.ownership
@@ -152,6 +155,7 @@ package struct SubscriptionPeriod: Sendable, Hashable {
     result.groupID = groupID ?? other.groupID
     result.webOrderLineItemID = webOrderLineItemID ?? other.webOrderLineItemID
     result.purchaseDate = purchaseDate ?? other.purchaseDate
+    result.bundleProductID = bundleProductID ?? other.bundleProductID
     result.isTrial = isTrial ?? other.isTrial
     result.isInIntroductoryOffer = isInIntroductoryOffer ?? other.isInIntroductoryOffer
     result.ownership = ownership ?? other.ownership

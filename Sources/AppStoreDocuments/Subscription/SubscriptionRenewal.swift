@@ -18,6 +18,8 @@ public struct SubscriptionRenewal: Sendable, Hashable {
   public var priceIncreaseStatus: PriceIncreaseStatus?
   /// How many seats renew; nil if no document says.
   public var seats: Int?
+  /// Whether the subscription leaves its bundle at the next renewal, and renews alone.
+  public var willUnbundle: Bool?
   /// When the store made the statement.
   public var asOf: Int64?
 
@@ -48,6 +50,7 @@ public struct SubscriptionRenewal: Sendable, Hashable {
     gracePeriodExpiresDate = renewal.gracePeriodExpiresDate
     priceIncreaseStatus = renewal.priceIncreaseStatus
     seats = renewal.renewalSeats
+    willUnbundle = renewal.willUnbundle
     asOf = renewal.signedDate
   }
 }

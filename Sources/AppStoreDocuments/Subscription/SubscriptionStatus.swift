@@ -36,6 +36,10 @@ public struct SubscriptionStatus: Sendable, Hashable {
   public var isTrial: Bool?
   /// Whether this period has an introductory price; nil if no document says.
   public var isInIntroductoryOffer: Bool?
+  /// The bundle that the customer paid for; nil if the period is part of none, and if no document says.
+  public var bundleProductID: String?
+  /// Whether the subscription leaves its bundle at the next renewal, and renews alone; nil if no document says.
+  public var willUnbundle: Bool?
   /// Whether the subscription will renew; nil if no document says.
   public var willAutoRenew: Bool?
   /// The store's reason for the end.
@@ -59,7 +63,7 @@ public struct SubscriptionStatus: Sendable, Hashable {
     case refunded
     /// A family member's purchase that is no longer shared, or a seat that was taken back. Not entitled.
     case revoked
-    /// Another plan replaced it, and the facts do not contain that plan. Not entitled by this one.
+    /// Another plan, or a bundle, replaced it, and the facts do not contain that one. Not entitled by this one.
     case upgraded
   }
 

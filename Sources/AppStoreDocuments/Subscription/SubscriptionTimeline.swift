@@ -63,9 +63,12 @@ struct Timeline {
       nextSeats: renewal?.willAutoRenew == false ? nil : renewal?.seats,
       nextProductID: nextProductID(after: period, state), latestChange: change(at: parts.first ?? index),
       isTrial: period.isTrial, isInIntroductoryOffer: period.isInIntroductoryOffer,
+      bundleProductID: period.bundleProductID, willUnbundle: renewal?.willUnbundle,
       willAutoRenew: renewal?.willAutoRenew, expirationIntent: renewal?.expirationIntent,
       priceIncreaseStatus: renewal?.priceIncreaseStatus,
-      revokedTransactionIDs: periods.filter { ($0.revocationDate ?? .max) <= now }.map(\.transactionID))
+      revokedTransactionIDs: periods.filter {
+        ($0.revocationDate ?? .max) <= now && $0.revocationReason != .upgradedToBundle
+      }.map(\.transactionID))
   }
 
   /// The transactions of the same period, in order: several if seats were added. What the store does not mark so is the
@@ -130,9 +133,11 @@ struct Timeline {
     }
   }
 
-  /// Whether the refund is the rest of the price of a plan that another one has replaced (purchases-ios#6515).
+  /// Whether the refund is the rest of the price of a plan that another one, or a bundle, has replaced
+  /// (purchases-ios#6515).
   private static func isRestOfReplaced(_ period: SubscriptionPeriod) -> Bool {
-    period.isUpgraded && period.revocationType == .proratedRefund
+    period.isUpgraded
+      && (period.revocationType == .proratedRefund || period.revocationReason == .upgradedToBundle)
   }
 
   /// The actual ends: the date of expiry, or an earlier event. One pass from the end finds, for each period,

@@ -47,6 +47,8 @@ public struct SignedTransaction: Sendable, Hashable {
   public var revocationPercentage: Int64?
   /// `isUpgraded`: another plan of the group replaced this one; false if it is absent.
   public var isUpgraded: Bool
+  /// The purchase of a bundle that it is part of; nil if the customer paid for this subscription alone.
+  public var bundle: BundlePurchase?
   /// `offerType`
   public var offerType: OfferType?
   /// `offerIdentifier`
@@ -129,6 +131,7 @@ public struct SignedTransaction: Sendable, Hashable {
     revocationType = try fields.word("revocationType", as: RevocationType.self)
     revocationPercentage = try fields.share("revocationPercentage")
     isUpgraded = try fields.flag("isUpgraded") ?? false
+    bundle = try BundlePurchase(&fields)
     offerType = try fields.code("offerType", as: OfferType.self)
     offerIdentifier = try fields.string("offerIdentifier")
     offerDiscountType = try fields.word("offerDiscountType", as: OfferDiscountType.self)
@@ -158,12 +161,12 @@ public struct SignedTransaction: Sendable, Hashable {
 
 extension SignedTransaction {
   /// What decides neither who bought what, nor whether it is still paid.
-  private static let optional: Set = [
+  private static let optional: Set = BundlePurchase.fields.union([
     "originalPurchaseDate", "revocationReason", "offerType", "offerIdentifier", "offerDiscountType",
     "offerPeriod", "appTransactionId", "storefront", "storefrontId", "price", "currency", "billingPlanType",
     "commitmentInfo", "multiSeatInfo", "additionalTransactionReason", "deviceVerification",
     "deviceVerificationNonce",
-  ]
+  ])
 
   /// A subscription that is paid in instalments (StoreFacts c.2, since 2026-04).
   public struct Commitment: Sendable, Hashable {

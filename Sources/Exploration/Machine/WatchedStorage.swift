@@ -348,6 +348,9 @@ extension WatchedStorage {
     try base.knownTransaction(key)
   }
   func unboundOrders(_ query: OrderQuery) throws(QueueError) -> [OrderFacts] { try base.unboundOrders(query) }
+  func payer(ofBundle payment: String, _ query: OrderQuery) throws(QueueError) -> String? {
+    try base.payer(ofBundle: payment, query)
+  }
   func hasSeveralAccounts(_ query: OrderQuery) throws(QueueError) -> Bool {
     try base.hasSeveralAccounts(query)
   }

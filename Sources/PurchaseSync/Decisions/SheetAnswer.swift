@@ -82,7 +82,7 @@ struct SheetAnswer {
   /// When the order's plan begins, if the store has answered its payment with another plan of the group that runs until
   /// then: nothing was charged, and the next renewal is of the order's plan. Nil for every other answer.
   static func change(_ transaction: StoreTransaction, answering order: PurchaseOrder) -> Timestamp? {
-    guard transaction.productID != order.productID,
+    guard transaction.soldProductID != order.productID,
       transaction.accountToken != order.accountToken || transaction.purchasedAt < order.createdAt,
       transaction.subscriptionGroupID != nil, !isOver(transaction, for: order)
     else { return nil }
@@ -93,6 +93,6 @@ struct SheetAnswer {
 extension StoreTransaction {
   /// Whether it is for what the order is for.
   func agrees(with order: PurchaseOrder) -> Bool {
-    productID == order.productID && quantity == order.quantity
+    soldProductID == order.productID && quantity == order.quantity
   }
 }

@@ -31,6 +31,17 @@ extension SyncFile: MatchSource {
     return Set(counted.map { Lane.account($0.order.account) }).count > 1
   }
 
+  package func payer(ofBundle payment: String, _ query: OrderQuery) throws(QueueError) -> String? {
+    for row in try journal.orders(query, .bound) {
+      guard let key = row.boundTo else { continue }
+      var details: EntryDetails?
+      if let entry = try queue.entry(key) { details = EntryDetails(of: entry) }
+      if details == nil, let tombstone = try queue.tombstone(key) { details = EntryDetails(of: tombstone) }
+      if details?.known?.bundleTransactionID == payment { return row.order.account }
+    }
+    return nil
+  }
+
   package func binding(by number: String, of key: EntryKey) throws(QueueError) -> VerdictBinding {
     guard let entry = try queue.entry(key) else { return .keep }
     let details = try EntryDetails(of: entry).required()
@@ -38,8 +49,9 @@ extension SyncFile: MatchSource {
     // If the order was made elsewhere, only entries and tombstones name its transaction.
     let holder = order == nil ? try queue.holder(ofOrder: number, excluding: key) : nil
     return VerdictBinding(
-      verdictOrder: number, of: key, productID: details.productID, quantity: details.quantity,
-      known: try knownTransaction(key), order: order, holder: holder)
+      verdictOrder: number, of: key, productID: details.soldProductID, quantity: details.quantity,
+      isOfBundle: details.bundleTransactionID != nil, known: try knownTransaction(key), order: order,
+      holder: holder)
   }
 }
 

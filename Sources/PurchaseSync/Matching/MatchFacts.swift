@@ -1,7 +1,8 @@
 import AppStoreReceipts
 package import PurchaseQueue
 
-/// The properties of an order that matching uses.
+/// The properties of an order that matching uses. An order of a bundle has the bundle's product; the store makes a
+/// transaction for each subscription in it.
 package struct OrderFacts: Sendable, Hashable {
   package var number: String
   package var account: String
@@ -36,7 +37,7 @@ package struct OrderFacts: Sendable, Hashable {
   }
 
   func agrees(with transaction: StoreTransaction) -> Bool {
-    productID == transaction.productID && quantity == transaction.quantity
+    productID == transaction.soldProductID && quantity == transaction.quantity
   }
 }
 
@@ -76,6 +77,8 @@ package protocol MatchSource {
   func knownTransaction(_ key: EntryKey) throws(QueueError) -> KnownTransaction?
   /// Orders without a bound transaction that are not cancelled: open, deferred and expired ones.
   func unboundOrders(_ query: OrderQuery) throws(QueueError) -> [OrderFacts]
+  /// The account of the order to which another transaction of this payment of a bundle is bound: one of the query's orders.
+  func payer(ofBundle payment: String, _ query: OrderQuery) throws(QueueError) -> String?
   /// Whether orders of more than one account were made in the span. A cancelled order counts only if a
   /// transaction is bound to it. The query's sequence and limit do not matter.
   func hasSeveralAccounts(_ query: OrderQuery) throws(QueueError) -> Bool
@@ -123,6 +126,9 @@ package struct MatchFacts: Sendable, Hashable {
   /// The account that owns its original transaction; nil for a first purchase, and for a transaction that has a token:
   /// the token may name an order of another account that was made on another device.
   package var originalOwner: String?
+  /// The account that paid for the bundle, if the transaction is part of one and names no owner: another transaction of the
+  /// payment is bound to its order.
+  package var bundleOwner: String?
   /// Unbound orders that were open when it was paid, the most likely first. Only for a transaction that can
   /// be proposed.
   package var candidates: [OrderFacts] = []
@@ -150,7 +156,9 @@ package struct MatchFacts: Sendable, Hashable {
         if let original { originalOwner = try source.knownTransaction(original)?.lane.account }
       }
     }
-    guard transaction.accountToken == nil, classified.isProposed(isFromSheet: isFromSheet) else { return }
+    guard transaction.accountToken == nil else { return }
+    try findBundleOwner(of: transaction, from: source, window: window)
+    guard bundleOwner == nil, classified.isProposed(isFromSheet: isFromSheet) else { return }
     try propose(for: transaction, from: source, window: window)
   }
 
@@ -162,6 +170,21 @@ package struct MatchFacts: Sendable, Hashable {
       && (transaction.accountToken == nil || transaction.ownership == .familyShared)
   }
 
+  /// The order of a bundle has one transaction of its payment. The others belong to the same account.
+  private mutating func findBundleOwner(
+    of transaction: borrowing StoreTransaction, from source: some MatchSource, window: MatchWindow
+  ) throws(QueueError) {
+    guard let payment = transaction.bundle?.transactionID, !transaction.environment.reusesTransactionIDs
+    else { return }
+    let paid = transaction.purchasedAt
+    let query = OrderQuery(
+      productID: transaction.soldProductID, quantity: transaction.quantity,
+      from: paid.adding(milliseconds: -window.lengthMilliseconds - window.toleranceMilliseconds),
+      through: paid.adding(milliseconds: window.toleranceMilliseconds), isLatestFirst: true,
+      limit: window.searchLimit)
+    bundleOwner = try source.payer(ofBundle: payment, query)
+  }
+
   private mutating func propose(
     for transaction: borrowing StoreTransaction, from source: some MatchSource, window: MatchWindow
   ) throws(QueueError) {
@@ -169,7 +192,7 @@ package struct MatchFacts: Sendable, Hashable {
     let begin = paid.adding(milliseconds: -window.lengthMilliseconds - window.toleranceMilliseconds)
     let end = paid.adding(milliseconds: window.toleranceMilliseconds)
     var query = OrderQuery(
-      productID: transaction.productID, quantity: transaction.quantity, from: begin, through: paid,
+      productID: transaction.soldProductID, quantity: transaction.quantity, from: begin, through: paid,
       isLatestFirst: true, limit: 0)
     try addCandidates(query, paid, from: source, window)
     query.from = paid.adding(milliseconds: 1)

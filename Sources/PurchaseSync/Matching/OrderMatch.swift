@@ -50,7 +50,7 @@ public enum MatchEvidence: String, Sendable, Hashable, Codable, CaseIterable {
   /// The transaction was already bound to this order.
   case boundBefore
   /// The transaction has the account token of the order, or of each candidate. They are unbound and agree in product and
-  /// quantity.
+  /// quantity; the product is that of the bundle, if the store sold one.
   case accountToken
 
   // MARK: proposed
@@ -92,6 +92,8 @@ public enum MatchEvidence: String, Sendable, Hashable, Codable, CaseIterable {
   case ownerByToken
   /// The owner is the account of the original transaction.
   case ownerByOriginal
+  /// The owner is the account that paid for the bundle: another transaction of the same payment is its.
+  case ownerByBundle
   /// The transaction already waits in a lane and stays there.
   case ownerBefore
   /// No order here has its token, and the app is asked whose it is (``SyncConfiguration/accountForToken``).
@@ -123,9 +125,11 @@ package enum VerdictBinding: Sendable, Hashable {
 
   /// Decides by the facts in this file. `order` is the order that the verdict names; nil if the journal does
   /// not have it, for instance because it was made on another device. `holder` is the transaction that
-  /// already has such an order.
+  /// already has such an order. `productID` is what was sold: of a subscription in a bundle, the bundle. An order has one
+  /// transaction of a bundle's payment; on another device it may be another one, which contradicts nothing.
   package init(
     verdictOrder number: String?, of key: EntryKey, productID: String, quantity: Int,
+    isOfBundle: Bool = false,
     known: KnownTransaction?, order: OrderFacts?, holder: EntryKey? = nil
   ) {
     guard let number else {
@@ -141,7 +145,7 @@ package enum VerdictBinding: Sendable, Hashable {
     } else if let order, order.productID != productID || order.quantity != quantity {
       self = .contradiction(reason: "the order is for another product or quantity")
     } else if let other = order?.boundTo ?? holder, other != key {
-      self = .contradiction(reason: "another transaction is bound to the order")
+      self = isOfBundle ? .keep : .contradiction(reason: "another transaction is bound to the order")
     } else {
       self = .bind(orderNumber: number)
     }

@@ -14,8 +14,12 @@ package import PurchaseQueue
 ///    that are found by the times of orders and payment alone.
 /// 4. Everything else fulfils no order, and has an owner if one is known.
 ///
-/// **An order that differs.** The token of an order came with a payment for another product or quantity: a bundle, a
-/// seat, a fault of the store. The account gets what the proof holds. The order stays as it is: it waits for a payment
+/// **A bundle.** The order names the bundle, and each transaction of its payment one subscription. The first that comes gets
+/// the order, by its token, by the sheet or by the times; the others belong to the order's account: by the token, or
+/// because a transaction of the same payment is bound to the order. So the order is fulfilled once.
+///
+/// **An order that differs.** The token of an order came with a payment for another product or quantity: a seat, a fault of
+/// the store. The account gets what the proof holds. The order stays as it is: it waits for a payment
 /// that agrees, and ends as each unpaid order does.
 ///
 /// **One token on two payments.** The transaction that is committed first gets the order. The second gets the
@@ -163,6 +167,9 @@ package enum OrderMatcher {
     } else if let account = facts.originalOwner {
       match.lane = .account(account)
       match.evidence.append(.ownerByOriginal)
+    } else if let account = facts.bundleOwner {
+      match.lane = .account(account)
+      match.evidence.append(.ownerByBundle)
     }
   }
 

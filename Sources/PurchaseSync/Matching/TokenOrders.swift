@@ -48,7 +48,7 @@ package struct TokenOrders: Sendable, Hashable {
       payable = hasAgreeing && Self.isOnlyOrder(first, payable: transaction, window) ? [first] : []
       return
     }
-    let product = TokenQuery.Product(id: transaction.productID, quantity: transaction.quantity)
+    let product = TokenQuery.Product(id: transaction.soldProductID, quantity: transaction.quantity)
     let agreeing = try source.orders(TokenQuery(token, product: product, limit: Self.most))
     hasAgreeing = !agreeing.isEmpty
     payable = Self.payable(agreeing, by: transaction, window)

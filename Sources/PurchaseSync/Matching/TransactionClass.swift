@@ -5,8 +5,8 @@ import PurchaseQueue
 ///
 /// | class | the store's signs; the first row that applies | fulfils an order | belongs to |
 /// | --- | --- | --- | --- |
-/// | `revocation` | a revocation date, and no unit is left: a refund of a part leaves the class, and one of the rest of a replaced plan's price is an `upgrade` | the one that it fulfilled, or its token's | as before the revocation |
-/// | `upgrade` | marked as upgraded: another plan replaced this period | the one that it fulfilled, or its token's | as before the upgrade |
+/// | `revocation` | a revocation date, and no unit is left: a refund of a part leaves the class, and one of the rest of a replaced plan's price is an `upgrade`, as is the switch to a bundle | the one that it fulfilled, or its token's | as before the revocation |
+/// | `upgrade` | marked as upgraded, or revoked with the reason that a bundle took its place: another plan replaced this period | the one that it fulfilled, or its token's | as before the upgrade |
 /// | `familyShare` | ownership: family shared | none | the account of its original |
 /// | `renewal` | reason: renewal; or later in a chain, with a period of its own and no reason | none | the account of its token's order, else of its original |
 /// | `restore` | later in a chain, without a period of its own | none | as for `renewal` |
@@ -14,7 +14,8 @@ import PurchaseQueue
 /// | `outOfApp` | an offer code, and no token: redeemed in the App Store | none | no account yet |
 /// | `purchase` | none of these | its token's; if the original API has lost the token, one is proposed | the order's account |
 ///
-/// The store does not mark a purchase that was promoted in the App Store. It is a `purchase` without a token.
+/// The store does not mark a purchase that was promoted in the App Store. It is a `purchase` without a token. So is, maybe, a
+/// subscription of a bundle, of which no source says whether it has the token of the payment: an order is proposed for it.
 @nonexhaustive
 public enum TransactionClass: String, Sendable, Hashable, Codable, CaseIterable {
   /// A customer bought: the first transaction of its chain.
@@ -39,6 +40,8 @@ package enum ClassSign: String, Sendable, Hashable, Codable, CaseIterable {
   case revocationDate
   /// The transaction is marked as upgraded.
   case markedUpgraded
+  /// It was revoked because the customer switched to a bundle.
+  case upgradedToBundle
   /// Its ownership is family shared.
   case sharedOwnership
   /// Its reason is a renewal.
@@ -71,19 +74,24 @@ package struct Classification: Sendable, Hashable {
   /// The signs that led to the class.
   package var signs: [ClassSign]
   /// Whether the store's interface can have dropped an account token: the original API does, after a restart of the app.
-  /// What StoreKit 2 signs has each token that was given to its sheet.
+  /// What StoreKit 2 signs has each token that was given to its sheet. Of the transactions for the subscriptions of a
+  /// bundle, no source says that.
   private let canLackToken: Bool
 
   /// Classifies a transaction.
   package init(_ transaction: borrowing StoreTransaction) {
     (origin, signs) = Self.origin(of: transaction)
-    canLackToken = transaction.proof.kind != ProofKind.signedTransaction.rawValue
+    canLackToken =
+      transaction.proof.kind != ProofKind.signedTransaction.rawValue || transaction.bundle != nil
     if transaction.isTakenBack, !transaction.isRestOfReplacedPlan {
       transactionClass = .revocation
       signs.insert(.revocationDate, at: 0)
     } else if transaction.isUpgraded == true {
       transactionClass = .upgrade
       signs.insert(.markedUpgraded, at: 0)
+    } else if transaction.isUpgradedToBundle {
+      transactionClass = .upgrade
+      signs.insert(.upgradedToBundle, at: 0)
     } else {
       transactionClass = origin
     }

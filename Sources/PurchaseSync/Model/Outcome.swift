@@ -36,6 +36,9 @@ public struct Outcome: Sendable, Hashable {
   public var purchase: (productID: String, quantity: Int)? {
     details.known.map { ($0.productID, $0.quantity) }
   }
+  /// The bundle that the customer paid for, if ``purchase`` is a subscription that is part of one. Each subscription of a
+  /// bundle has an outcome of its own; one of them has the order. Nil for every other purchase.
+  public var bundleProductID: String? { details.known?.bundleProductID }
   /// What was refunded of it, if the verdict is `refunded`.
   var refund: KnownRefund? {
     guard verdict == .refunded else { return nil }

@@ -46,6 +46,9 @@ public struct StoreTransaction: Sendable, Hashable {
   public var refundedShare: RefundedShare?
   /// Whether another plan of the group replaced this period; nil where the proof cannot say.
   public var isUpgraded: Bool?
+  /// The purchase of a bundle that it is part of; nil if the customer paid for the product alone, and where the proof cannot
+  /// say.
+  public var bundle: BundlePurchase?
   /// Whether the purchase is the user's own or shared by the family; nil where the proof cannot say.
   public var ownership: OwnershipType?
   /// Whether the customer bought or the store renewed; nil in app receipts and in proofs signed before June
@@ -96,6 +99,7 @@ public struct StoreTransaction: Sendable, Hashable {
     revocationReason = signed.revocationReason
     refundedShare = signed.refundedShare
     isUpgraded = signed.isUpgraded
+    bundle = signed.bundle
     ownership = signed.ownership
     reason = signed.reason
     offerType = signed.offerType
@@ -168,8 +172,17 @@ extension StoreTransaction {
   }
 
   /// Whether the refund is the rest of the price of a plan that another plan has replaced: an upgrade gives it back, too
-  /// (purchases-ios#6515).
+  /// (purchases-ios#6515). So does the switch to a bundle.
   var isRestOfReplacedPlan: Bool {
-    isUpgraded == true && expiresAt != nil && refundedShare.map { $0 < .whole } ?? false
+    isUpgradedToBundle || isUpgraded == true && expiresAt != nil && refundedShare.map { $0 < .whole } ?? false
   }
+
+  /// Whether the store ended the subscription because the customer switched to a bundle: an upgrade, not a refund.
+  var isUpgradedToBundle: Bool { revokedAt != nil && revocationReason == .upgradedToBundle }
+
+  /// What the customer paid for: the bundle that it is part of, else the product. An order names it.
+  package var soldProductID: String { bundle?.productID ?? productID }
+
+  /// The payment of the bundle that it is part of, which the transactions of its subscriptions have in common.
+  package var bundlePayment: String? { bundle?.transactionID }
 }

@@ -23,6 +23,9 @@ package struct TransactionDetails: Codable, Hashable, Sendable {
   package var refundedShare: Int?
   package var isUpgraded: Bool?
   package var signedAt: Timestamp?
+  /// The bundle that was paid, if it is part of one, and the payment of it.
+  package var bundleProductID: String?
+  package var bundleTransactionID: String?
   /// The store account whose listing had the transaction: its finish waits for that account.
   package var storeAccount: String?
   // The match at the time of queueing. The order number itself is in the entry.
@@ -44,11 +47,16 @@ package struct TransactionDetails: Codable, Hashable, Sendable {
     refundedShare = transaction.refundedShare?.milliPercent
     isUpgraded = transaction.isUpgraded
     signedAt = transaction.signedAt
+    bundleProductID = transaction.bundle?.productID
+    bundleTransactionID = transaction.bundle?.transactionID
     guard let match else { return }
     transactionClass = match.transactionClass.rawValue
     candidates = match.candidates.isEmpty ? nil : match.candidates
     evidence = match.evidence.isEmpty ? nil : match.evidenceText
   }
+
+  /// What the customer paid for: the bundle that it is part of, else the product. An order names it.
+  package var soldProductID: String { bundleProductID ?? productID }
 
   /// The details in a row's text; nil if the text is not their JSON. Only `EntryDetails` reads rows.
   init?(text: String) { self.init(json: text.utf8) }

@@ -169,6 +169,8 @@ struct OrderFilter: Hashable {
     case unbound
     /// Orders that count when the accounts of a span of time are compared.
     case counted
+    /// Orders with a transaction.
+    case bound
   }
 
   var which: Which
@@ -190,6 +192,7 @@ struct OrderFilter: Hashable {
           + "AND state NOT IN ('requested', 'cancelled', 'alreadyOwned', 'paid', 'delivered', 'refunded', "
           + "'partlyRefunded')"
       case .counted: "(bound_to IS NOT NULL OR state NOT IN ('requested', 'cancelled', 'alreadyOwned'))"
+      case .bound: "bound_to IS NOT NULL"
       }
     // A copied file's orders were made on another device. That device has them, and gets their payments.
     let isOfThisDevice = "origin<>'copied'"

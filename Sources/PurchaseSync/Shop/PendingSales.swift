@@ -260,9 +260,9 @@ extension PendingSales.Pending {
     }
   }
 
-  /// A sheet can return something else than was asked for.
+  /// A sheet can return something else than was asked for. Of a bundle, it returns a subscription that is part of it.
   private func isProduct(of outcome: Outcome) -> Bool {
-    outcome.purchase.map { $0.productID == order?.productID } ?? true
+    outcome.purchase.map { [$0.productID, outcome.bundleProductID].contains(order?.productID) } ?? true
   }
 
   fileprivate func sale(of outcome: Outcome) -> Sale? {

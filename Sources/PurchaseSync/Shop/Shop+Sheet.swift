@@ -46,6 +46,8 @@ extension Shop {
     _ checkout: Checkout, with transaction: StoreTransaction
   ) async throws(SyncError) -> Sale? {
     let (name, order, kind, engine) = (checkout.name, checkout.order, checkout.kind, checkout.engine)
+    // The sheet returns one transaction of a bundle; the store has one for each of its subscriptions.
+    if transaction.bundle != nil { beginAftermath() }
     if kind != .redemption {
       // With one token for each account, an earlier purchase of the account has the order's token, too.
       let isOver = SheetAnswer.isOver(transaction, for: order)

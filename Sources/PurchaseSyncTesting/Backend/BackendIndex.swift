@@ -1,4 +1,5 @@
 import AppStoreDocuments
+import AppStoreReceipts
 import Foundation
 import PurchaseSync
 
@@ -17,6 +18,8 @@ struct BackendIndex: Sendable, Hashable {
   /// Positions of purchases; of the periods of each subscription.
   private(set) var purchases: [TransactionKey: Int] = [:]
   private(set) var chains: [ChainKey: [Int]] = [:]
+  /// Positions of purchases of subscriptions in a bundle, by the ids of the bundle's payment and of its first one.
+  private(set) var bundles: [ChainKey: [Int]] = [:]
   /// Positions of adoptions, by device.
   var deviceAdoptions: [UUID: [Int]] = [:]
   /// When the store confirmed the newest proof of each subscription.
@@ -64,6 +67,17 @@ struct BackendIndex: Sendable, Hashable {
   mutating func insert(_ purchase: Purchase, at position: Int) {
     purchases[purchase.transaction] = position
     if purchase.isSubscription { chains[ChainKey(purchase.facts), default: []].append(position) }
+  }
+
+  /// A proof of another kind may say later that a purchase is part of a bundle.
+  mutating func noteBundle(of purchase: Purchase, at position: Int) {
+    guard let bundle = purchase.facts.bundle else { return }
+    for id in [bundle.transactionID, bundle.originalTransactionID].compactMap(\.self) {
+      let key = ChainKey(environment: purchase.facts.environment, originalTransactionID: id)
+      guard bundles[key]?.contains(position) != true else { continue }
+      bundles[key, default: []].append(position)
+      bundles[key]?.sort()
+    }
   }
 
   mutating func note(_ verdict: RecordedVerdict) {

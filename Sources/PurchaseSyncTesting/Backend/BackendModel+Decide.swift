@@ -99,6 +99,12 @@ extension BackendModel {
       for: facts, to: owner, order: order, cause: isUploaders ? .granted : .otherOwner, now: now)
     var writes: [BackendWrite] = [.credit(credit)]
     if let order { writes.append(.order(order.fulfilled(by: facts.grantKey))) }
+    if owner.account != nil, facts.bundle != nil {
+      for var moved in creditsOfDevices(inBundleOf: facts) {
+        moved.owner = owner
+        writes.append(.creditMoved(moved))
+      }
+    }
     return Ruling(
       isUploaders ? .granted : .otherOwner, orderNumber: order?.number, reason: reason, writes: writes)
   }

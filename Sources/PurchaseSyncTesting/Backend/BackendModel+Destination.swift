@@ -11,8 +11,17 @@ extension BackendModel {
     case owner(Uploader, reason: String?)
   }
 
-  /// Finds the order or the owner. The token in the verified transaction wins over what the claim says.
+  /// Finds the order or the owner. The token in the verified transaction wins over what the claim says. Without a token of
+  /// ours and without an order, a subscription of a bundle belongs to the account that paid for the bundle.
   func destination(of claim: Claim, _ facts: VerifiedTransaction, from uploader: Uploader) -> Destination {
+    let found = claimed(claim, facts, from: uploader)
+    guard case .owner(uploader, let reason) = found, tokenOrders(of: facts).isEmpty,
+      let payer = payer(ofBundle: facts)
+    else { return found }
+    return .owner(payer, reason: reason)
+  }
+
+  private func claimed(_ claim: Claim, _ facts: VerifiedTransaction, from uploader: Uploader) -> Destination {
     if facts.originalTransactionID != facts.transactionID {
       return later(facts) ?? .owner(inheritedOwner(facts) ?? uploader, reason: nil)
     }
@@ -105,8 +114,9 @@ extension BackendModel {
     facts.purchaseDate >= order.createdAt.milliseconds - order.createdAt.milliseconds % 1_000
   }
 
+  /// The order of a bundle names the bundle, and each transaction of its payment one subscription.
   func agrees(_ order: BackendOrder, with facts: VerifiedTransaction) -> Bool {
-    order.productID == facts.productID && order.quantity == facts.quantity
+    order.productID == facts.soldProductID && order.quantity == facts.quantity
   }
 
   /// The destination of a later transaction of a chain by its account token; nil without a token of ours.
@@ -158,7 +168,7 @@ extension BackendModel {
     {
       return .account(order.account)
     }
-    return granted.first.flatMap { presentOwner(of: $0.transaction) }
+    return granted.first.flatMap { presentOwner(of: $0.transaction) } ?? payer(ofBundle: facts)
   }
 
   /// The present owner of a transaction's credit; nil without a credit.

@@ -8,6 +8,7 @@ extension BackendModel {
   /// | the line | moves to |
   /// | --- | --- |
   /// | has no order, and the token names one that is known by now | the order's account, and fulfils the order |
+  /// | is a device's, has no order, and another account paid for its bundle | the account that paid |
   /// | is a device's, no account has adopted it, and it can be restored | the device or account that proves it now |
   ///
   /// An order that a device made is registered after its payment, and another device may have reported the transaction
@@ -16,12 +17,13 @@ extension BackendModel {
     _ credit: Credit, _ facts: VerifiedTransaction, _ isConsumable: Bool, to uploader: Uploader
   ) -> Ruling? {
     if let order = tokenOrder(of: facts) { return named(credit, order, facts, to: uploader) }
-    guard !isConsumable, credit.orderNumber == nil, case .device = owner(of: credit),
-      owner(of: credit) != uploader
-    else { return nil }
+    guard !isConsumable, credit.orderNumber == nil, case .device = owner(of: credit) else { return nil }
+    let next = payer(ofBundle: facts) ?? uploader
+    guard owner(of: credit) != next else { return nil }
     var moved = credit
-    moved.owner = uploader
-    var ruling = Ruling(uploader.account == nil ? .duplicate : .granted, writes: [.creditMoved(moved)])
+    moved.owner = next
+    let verdict: Verdict = next != uploader ? .otherOwner : uploader.account == nil ? .duplicate : .granted
+    var ruling = Ruling(verdict, writes: [.creditMoved(moved)])
     ruling.isForNewOwner = true
     return ruling
   }

@@ -104,12 +104,14 @@ package struct BackendModel: Sendable, Hashable {
   }
 
   private mutating func put(_ purchase: Purchase) {
-    if let position = index.purchases[purchase.transaction] {
+    let position = index.purchases[purchase.transaction] ?? purchases.count
+    if position < purchases.count {
       purchases[position] = purchase
     } else {
-      index.insert(purchase, at: purchases.count)
+      index.insert(purchase, at: position)
       purchases.append(purchase)
     }
+    index.noteBundle(of: purchase, at: position)
   }
 
   /// Moves the rows of table C with the adopted credits.

@@ -45,6 +45,7 @@ package struct ChainRenewal: Sendable, Hashable {
     [
       renewal.willAutoRenew.map { $0 ? "0" : "1" }, renewal.isInBillingRetry.map { $0 ? "1" : "0" },
       renewal.autoRenewProductID, renewal.productID, renewal.expirationIntent.map { "\($0.rawValue)" },
+      renewal.willUnbundle.map { $0 ? "1" : "0" },
       renewal.gracePeriodExpiresDate.map { "\($0)" }, renewal.priceIncreaseStatus.map { "\($0.rawValue)" },
     ].map { $0 ?? "" }
   }

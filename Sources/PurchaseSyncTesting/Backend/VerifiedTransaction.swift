@@ -24,8 +24,12 @@ package struct VerifiedTransaction: Sendable, Hashable {
   package var refundedShare: RefundedShare?
   /// When the store said how much: a later statement without a share may be newer.
   package var shareToldAt: Int64?
-  /// Whether another plan has replaced the period.
+  /// Whether another plan, or a bundle, has replaced the period.
   package var isUpgraded = false
+  /// Whether the store ended it because the customer switched to a bundle; nil where it does not say.
+  package var isUpgradedToBundle: Bool?
+  /// The purchase of a bundle that it is part of.
+  package var bundle: BundlePurchase?
   /// Whether the period is free; nil where the store does not say.
   package var isTrial: Bool?
   /// Whether the period has an introductory price; nil where the store does not say.
@@ -71,7 +75,9 @@ package struct VerifiedTransaction: Sendable, Hashable {
     expiresDate = signed.expiresDate
     revocationDate = signed.revocationDate
     refundedShare = signed.refundedShare
-    isUpgraded = signed.isUpgraded
+    isUpgradedToBundle = signed.revocationDate.map { _ in signed.isUpgradedToBundle }
+    isUpgraded = signed.isUpgraded || signed.isUpgradedToBundle
+    bundle = signed.bundle
     if let period = SubscriptionPeriod(signed) {
       isTrial = period.isTrial
       isInIntroductoryOffer = period.isInIntroductoryOffer
@@ -101,7 +107,10 @@ package struct VerifiedTransaction: Sendable, Hashable {
     originalPurchaseDate = item.originalPurchaseDate
     expiresDate = item.expiresDate
     revocationDate = item.cancellationDate
-    isUpgraded = item.isUpgraded
+    isUpgradedToBundle = item.cancellationDate.flatMap { _ in
+      item.cancellationReason.map { $0 == .upgradedToBundle }
+    }
+    isUpgraded = item.isUpgraded || isUpgradedToBundle == true
     isTrial = item.isTrialPeriod
     isInIntroductoryOffer = item.isInIntroOfferPeriod
     ownership = item.ownership
@@ -119,10 +128,13 @@ package struct VerifiedTransaction: Sendable, Hashable {
     return key
   }
 
+  /// What the customer paid for: the bundle that it is part of, else the product. An order names it.
+  var soldProductID: String { bundle?.productID ?? productID }
+
   /// How much the store took back: nil if nothing. A refund of the rest of a replaced plan's price takes nothing: another
-  /// period has its place (purchases-ios#6515).
+  /// period has its place (purchases-ios#6515). Nor does the switch to a bundle.
   package var refund: RefundedShare? {
-    guard revocationDate != nil else { return nil }
+    guard revocationDate != nil, isUpgradedToBundle != true else { return nil }
     if isUpgraded, expiresDate != nil, let refundedShare, refundedShare < .whole { return nil }
     return refundedShare ?? .whole
   }
@@ -148,6 +160,12 @@ package struct VerifiedTransaction: Sendable, Hashable {
     let (newer, older) = isLater ? (other, self) : (self, other)
     var result = newer
     result.isUpgraded = newer.isUpgraded || older.isUpgraded
+    if newer.revocationDate == older.revocationDate || newer.toldAt == older.toldAt {
+      // A refund in either statement counts.
+      let said = [newer, older].compactMap(\.isUpgradedToBundle)
+      result.isUpgradedToBundle = said.isEmpty ? nil : said.allSatisfy(\.self)
+    }
+    result.bundle = newer.bundle ?? older.bundle
     result.bundleID = newer.bundleID ?? older.bundleID
     result.originalPurchaseDate = newer.originalPurchaseDate ?? older.originalPurchaseDate
     result.previousOriginalTransactionID =

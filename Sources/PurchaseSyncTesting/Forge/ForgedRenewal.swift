@@ -1,4 +1,5 @@
 import AppStoreDocuments
+package import AppStoreReceipts
 package import PurchaseQueue
 
 /// The next renewal of a subscription, as the store's documents say.
@@ -16,6 +17,11 @@ package struct ForgedRenewal: Sendable, Hashable {
   /// Whether the customer consented to a higher price; nil without a question.
   package var consentsToPrice: Bool?
 
+  /// The bundle that the next renewal is part of.
+  package var bundle: BundlePurchase?
+  /// Whether the subscription leaves its bundle at the next renewal, and renews alone; nil if it is part of none.
+  package var willUnbundle: Bool?
+
   /// A renewal of the same product, unless `autoRenewProductID` differs.
   package init(
     of record: StoreTransactionRecord, autoRenewProductID: String? = nil, willAutoRenew: Bool = true
@@ -32,6 +38,10 @@ package struct ForgedRenewal: Sendable, Hashable {
     productID = subscription.last.productID
     autoRenewProductID = subscription.nextPlan.productID
     willAutoRenew = subscription.willRenew
+    if let membership = subscription.bundle {
+      willUnbundle = membership.leaving == .alone
+      if membership.leaving == nil { bundle = membership.purchase(nil) }
+    }
     switch subscription.priceIncrease {
     case .pending, .declined: consentsToPrice = false
     case .consented: consentsToPrice = true

@@ -76,6 +76,8 @@ package struct NotificationForge: Sendable, Hashable {
     if let grace = renewal.gracePeriodExpiresAt {
       payload["gracePeriodExpiresDate"] = .integer(grace.milliseconds)
     }
+    payload.merge(ReceiptForge.members(of: renewal.bundle)) { $1 }
+    if let leaves = renewal.willUnbundle { payload["willUnbundle"] = .bool(leaves) }
     if let consents = renewal.consentsToPrice { payload["priceIncreaseStatus"] = consents ? 1 : 0 }
     return receipts.sign(payload: JSONValue.object(payload).text)
   }

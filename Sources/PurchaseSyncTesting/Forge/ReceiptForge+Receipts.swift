@@ -40,7 +40,7 @@ extension ReceiptForge {
       case .nonConsumable: 0
       case .consumable: 1
       case .nonRenewing: 2
-      case .autoRenewable: 3
+      case .autoRenewable, .bundle, .suite: 3
       }
     return purchase
   }

@@ -145,15 +145,27 @@ public struct ReceiptForge: Sendable, Hashable {
     }
     // "The App Store omits false" (StoreFacts c.2).
     if record.isUpgraded { members["isUpgraded"] = true }
+    members.merge(Self.members(of: record.bundle)) { $1 }
     if let revoked = record.revokedAt {
       let share = record.refundedShare
       let type: RevocationType =
         record.cause == .familyShare ? .familyRevoke : share == nil ? .fullRefund : .proratedRefund
       members["revocationDate"] = .integer(revoked.milliseconds)
       members["revocationReason"] = .integer(Int64(record.revocationReason.rawValue))
-      members["revocationType"] = .string(type.rawValue)
+      if !record.isUpgradedToBundle { members["revocationType"] = .string(type.rawValue) }
       members["revocationPercentage"] = share.map { .integer(Int64($0.milliPercent)) }
     }
     return .object(members)
+  }
+
+  /// The fields of a bundle's purchase. Apple has published none on the wire: these follow its other names (StoreFacts c.2).
+  static func members(of bundle: BundlePurchase?) -> [String: JSONValue] {
+    guard let bundle else { return [:] }
+    let fields = [
+      "bundleProductId": bundle.productID, "bundleSubscriptionGroupIdentifier": bundle.groupID,
+      "bundleTransactionId": bundle.transactionID,
+      "bundleOriginalTransactionId": bundle.originalTransactionID,
+    ]
+    return fields.compactMapValues { $0.map(JSONValue.string) }
   }
 }

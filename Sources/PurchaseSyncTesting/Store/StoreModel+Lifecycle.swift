@@ -9,12 +9,23 @@ extension StoreModel {
   ///
   /// A finished transaction is delivered again until it is finished again. A refund of the last period of a
   /// subscription ends the subscription; an earlier period is only marked (R3.8). A part ends it as well: the customer
-  /// gets the price of what is left, and has had the rest.
+  /// gets the price of what is left, and has had the rest. A bundle was paid at once: its other transactions are refunded,
+  /// too.
   @discardableResult
   public mutating func refund(
     transactionID: String, _ extent: RefundExtent = .whole, reason: RevocationReason = .other, now: Timestamp
   ) throws(StoreModelError) -> StoreTransactionRecord {
     advance(to: now)
+    let record = try refundAlone(transactionID, extent, reason, now: now)
+    for other in siblings(of: record) where !other.isUpgradedToBundle {
+      _ = try refundAlone(other.transactionID, extent, reason, now: now)
+    }
+    return record
+  }
+
+  private mutating func refundAlone(
+    _ transactionID: String, _ extent: RefundExtent, _ reason: RevocationReason, now: Timestamp
+  ) throws(StoreModelError) -> StoreTransactionRecord {
     let position = try position(of: transactionID)
     let before = transactions[position]
     guard before.isCharge else { throw .notCharged(transactionID) }
@@ -46,9 +57,19 @@ extension StoreModel {
     transactionID: String, now: Timestamp
   ) throws(StoreModelError) -> StoreTransactionRecord {
     advance(to: now)
+    let record = try reverseRefundAlone(transactionID, now: now)
+    for other in siblings(of: record) { _ = try reverseRefundAlone(other.transactionID, now: now) }
+    return record
+  }
+
+  private mutating func reverseRefundAlone(
+    _ transactionID: String, now: Timestamp
+  ) throws(StoreModelError) -> StoreTransactionRecord {
     let position = try position(of: transactionID)
     guard transactions[position].isCharge else { throw .notCharged(transactionID) }
-    guard transactions[position].revokedAt != nil else { return transactions[position] }
+    guard transactions[position].revokedAt != nil, !transactions[position].isUpgradedToBundle else {
+      return transactions[position]
+    }
     amend(position) { ($0.revokedAt, $0.refundedShare) = (nil, nil) }
     announce(position)
     if var subscription = subscriptions[transactions[position].originalTransactionID] {

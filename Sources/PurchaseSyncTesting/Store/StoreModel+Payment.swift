@@ -68,6 +68,7 @@ extension StoreModel {
     var draft = draft(of: product, payment, now: now)
     draft.offerCode = offerCode
     if offerCode != nil { draft.price = product.price.map { _ in 0 } }
+    if product.kind.isBundle { return try sell(product, draft, payment, now: now) }
     if let plan = pace.plan(of: product) { return try subscribe(to: plan, draft, payment, now: now) }
     let record = append(draft)
     settle(record, payment, now: now)
@@ -82,7 +83,7 @@ extension StoreModel {
     share(record, now: now)
   }
 
-  private func draft(
+  func draft(
     of product: StoreProduct, _ payment: StorePayment, now: Timestamp
   ) -> StoreTransactionRecord {
     var draft = StoreTransactionRecord(

@@ -56,8 +56,7 @@ extension StoreModel {
     guard var subscription = subscriptions[id] else { return }
     let terms = Subscription.RenewalTerms(
       isChargeable: account(subscription.storeAccount).billingWorks,
-      isForSale: products[subscription.nextPlan.productID] != nil
-        && !withdrawn.contains(subscription.nextPlan.productID),
+      isForSale: isForSale(subscription),
       renewalLimit: pace.renewalLimit)
     let taken = subscription.elapse(transactionID: nextTransactionID, terms: terms)
     plans[id] = subscription
@@ -119,6 +118,7 @@ extension StoreModel {
     draft.expiresAt = subscription.last.endsAt
     draft.isTrial = subscription.last.isTrial
     draft.groupID = subscription.plan.groupID
+    draft.bundle = bundlePayment(of: subscription)
     draft.webOrderLineItemID = lineItem
   }
 

@@ -21,6 +21,8 @@ public struct StoreModel: Sendable, Hashable, Codable {
   public var pace: StorePace
   /// How purchases are delivered from now on, unless the payment has its own delivery.
   public var delivery = StoreDelivery()
+  /// Which transactions of a bundle's payment have its account token. No source says.
+  public var bundleTokens = BundleTokens.all
   /// The faults from now on.
   public var faults = StoreFaults()
   /// The app's shared secret for `verifyReceipt`; nil if none is needed.

@@ -16,7 +16,7 @@ public enum StorePace: Sendable, Hashable, Codable {
 
   /// The plan that a subscription product sells, with the lengths of this pace; nil for other products.
   package func plan(of product: StoreProduct) -> SubscriptionPlan? {
-    guard product.kind == .autoRenewable, let period = product.period?.inMilliseconds else { return nil }
+    guard product.kind.isRenewed, let period = product.period?.inMilliseconds else { return nil }
     return SubscriptionPlan(
       productID: product.id, groupID: product.groupID, level: product.level, fullPeriodMilliseconds: period,
       periodMilliseconds: length(period),

@@ -1,6 +1,6 @@
 /// A product of the model store.
 public struct StoreProduct: Sendable, Hashable {
-  /// The four kinds, with the names that signed transactions give them.
+  /// The kinds, with the names that signed transactions give them.
   public enum Kind: String, Sendable, Hashable, Codable, CaseIterable {
     /// Used up; can be bought repeatedly, several at once.
     case consumable = "Consumable"
@@ -10,11 +10,33 @@ public struct StoreProduct: Sendable, Hashable {
     case autoRenewable = "Auto-Renewable Subscription"
     /// Valid for a time that only the app knows.
     case nonRenewing = "Non-Renewing Subscription"
+    /// Several subscriptions for one price, also of other developers' apps.
+    case bundle = "Subscription Bundle"
+    /// One subscription for several apps.
+    case suite = "Subscription Suite"
+
+    /// Whether the store renews it.
+    var isRenewed: Bool { self == .autoRenewable || isBundle }
+    /// Whether a payment makes a transaction for each of its subscriptions, and none for itself.
+    var isBundle: Bool { self == .bundle || self == .suite }
+  }
+
+  /// A subscription of a bundle or suite.
+  public struct Member: Sendable, Hashable, Codable {
+    /// The product of its transactions. It need not be for sale alone.
+    public var productID: String
+    /// The app that gets its transactions; nil for the store's own app.
+    public var bundleID: String?
+
+    /// A subscription of a bundle.
+    public init(_ productID: String, of bundleID: String? = nil) {
+      (self.productID, self.bundleID) = (productID, bundleID)
+    }
   }
 
   /// The product id.
   public var id: String
-  /// Which of the four kinds it is.
+  /// Which kind it is.
   public var kind: Kind
   /// The length of one period of a subscription; nil for the other kinds.
   public var period: Duration?
@@ -31,6 +53,8 @@ public struct StoreProduct: Sendable, Hashable {
   public var price: Int64?
   /// Whether the family of the paying store account gets it too.
   public var isFamilyShareable = false
+  /// The subscriptions of a bundle or suite; empty for the other kinds.
+  public var members: [Member] = []
 
   /// A product; a period only for an auto-renewable subscription.
   public init(id: String, kind: Kind, period: Duration? = nil) {
@@ -51,12 +75,20 @@ public struct StoreProduct: Sendable, Hashable {
     self.gracePeriod = gracePeriod
     self.trial = trial
   }
+
+  /// A bundle of subscriptions.
+  public init(
+    bundle id: String, of members: [Member], groupID: String? = nil, period: Duration, price: Int64? = nil
+  ) {
+    self.init(id: id, kind: .bundle, period: period)
+    (self.members, self.groupID, self.price) = (members, groupID, price)
+  }
 }
 
 extension StoreProduct: Codable {
   private enum Key: String, CodingKey {
     case id, kind, periodMilliseconds, groupID, level, gracePeriodMilliseconds, trialMilliseconds, price
-    case isFamilyShareable
+    case isFamilyShareable, members
   }
 
   /// Only `id` and `kind` have to be there.
@@ -72,6 +104,7 @@ extension StoreProduct: Codable {
     trial = try fields.decodeIfPresent(Int64.self, forKey: .trialMilliseconds).map { .milliseconds($0) }
     price = try fields.decodeIfPresent(Int64.self, forKey: .price)
     isFamilyShareable = try fields.decodeIfPresent(Bool.self, forKey: .isFamilyShareable) ?? false
+    members = try fields.decodeIfPresent([Member].self, forKey: .members) ?? []
   }
 
   /// Default values are left out.
@@ -88,5 +121,6 @@ extension StoreProduct: Codable {
     try fields.encodeIfPresent(trial?.inMilliseconds, forKey: .trialMilliseconds)
     try fields.encodeIfPresent(price, forKey: .price)
     if isFamilyShareable { try fields.encode(true, forKey: .isFamilyShareable) }
+    if !members.isEmpty { try fields.encode(members, forKey: .members) }
   }
 }

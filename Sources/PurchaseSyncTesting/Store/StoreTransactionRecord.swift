@@ -60,6 +60,8 @@ public struct StoreTransactionRecord: Sendable, Hashable, Codable {
   public var revocationReason = RevocationReason.other
   /// Whether another product of its group has replaced this period of a subscription.
   public var isUpgraded: Bool
+  /// The purchase of a bundle that it is part of.
+  public var bundle: BundlePurchase?
   /// How the store delivers it to apps.
   public var delivery: StoreDelivery
   /// The reason for the transaction.
@@ -108,9 +110,12 @@ public struct StoreTransactionRecord: Sendable, Hashable, Codable {
 
   /// Whether nothing of it is left: refunded completely, a refunded period, or a share that was revoked.
   public var isTakenBack: Bool {
-    guard revokedAt != nil else { return false }
+    guard revokedAt != nil, !isUpgradedToBundle else { return false }
     return expiresAt != nil || (refundedShare ?? .whole).units(of: quantity) >= quantity
   }
+
+  /// Whether the customer switched to a bundle, which ended it: nothing was refunded.
+  public var isUpgradedToBundle: Bool { revokedAt != nil && revocationReason == .upgradedToBundle }
 
   /// How many units are paid and not refunded.
   public var unitsPaid: Int {

@@ -14,6 +14,7 @@ extension Subscription {
     }
     guard willRenew != isOn else { return false }
     willRenew = isOn
+    if isOn, bundle?.leaving == .ends { bundle?.leaving = nil }
     if case .declined(let price) = priceIncrease, isOn { priceIncrease = .consented(price) }
     if case .billingRetry = phase { phase = .expired(.cancelled) }
     return true

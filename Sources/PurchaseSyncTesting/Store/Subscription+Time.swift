@@ -24,7 +24,7 @@ extension Subscription {
     case .pending, .declined: return expire(.priceIncreaseDeclined)
     case .consented, nil: break
     }
-    guard willRenew else { return expire(.cancelled) }
+    guard willRenew else { return expire(bundle?.leaving == .ends ? .unbundled : .cancelled) }
     if let limit = terms.renewalLimit, renewalCount >= limit { return expire(.cancelled) }
     guard terms.isForSale else { return expire(.productUnavailable) }
     guard terms.isChargeable else {
@@ -59,6 +59,7 @@ extension Subscription {
     nextPlan = plan
     priceIncrease = nil
     phase = .active
+    if bundle?.leaving == .alone { bundle = nil }
   }
 
   /// Charges a failed renewal; false if there is none.

@@ -76,6 +76,8 @@ package struct Subscription: Sendable, Hashable, Codable {
   package internal(set) var priceIncrease: PriceIncrease?
   /// The number of renewals since the last purchase.
   package internal(set) var renewalCount = 0
+  /// The bundle that it is part of.
+  package internal(set) var bundle: BundleMembership?
   /// When a backend postponed a renewal.
   package internal(set) var extendedAt: [Timestamp] = []
 

@@ -34,6 +34,9 @@ extension ForwardingStorage {
     try read { () throws(QueueError) in try base.unboundOrders(query) }
   }
 
+  package func payer(ofBundle payment: String, _ query: OrderQuery) throws(QueueError) -> String? {
+    try base.payer(ofBundle: payment, query)
+  }
   package func hasSeveralAccounts(_ query: OrderQuery) throws(QueueError) -> Bool {
     try read { () throws(QueueError) in try base.hasSeveralAccounts(query) }
   }
