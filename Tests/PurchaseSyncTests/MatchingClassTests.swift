@@ -49,6 +49,12 @@ import Testing
       name: "replaced by another plan", transaction: payment { $0.isUpgraded = true },
       transactionClass: .upgrade, origin: .purchase, signs: [.markedUpgraded, .firstOfChain]),
     Example(
+      name: "replaced by a bundle",
+      transaction: payment {
+        ($0.expiresAt, $0.revokedAt, $0.revocationReason) = (midday, midday, .upgradedToBundle)
+      },
+      transactionClass: .upgrade, origin: .purchase, signs: [.upgradedToBundle, .firstOfChain]),
+    Example(
       name: "shared", transaction: payment { $0.ownership = .familyShared }, transactionClass: .familyShare,
       signs: [.sharedOwnership]),
     Example(

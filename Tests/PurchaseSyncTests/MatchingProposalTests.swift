@@ -156,7 +156,7 @@ import Testing
   @Test func `each word of evidence is shown by a test`() throws {
     let tests = [
       "MatchingDecisionTests", "MatchingProposalTests", "MatchingTokenTests", "ImportTests",
-      "TokenOwnerTests",
+      "TokenOwnerTests", "MatchingBundleTests",
     ]
     let directory = URL(filePath: #filePath).deletingLastPathComponent()
     let text = try tests.map {
