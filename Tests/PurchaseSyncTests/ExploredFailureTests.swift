@@ -1,3 +1,4 @@
+import AppStoreReceipts
 import MemoryModels
 import PurchaseQueue
 import PurchaseSyncTesting
@@ -211,6 +212,41 @@ import Testing
         lane: alice, UploadReply(ledgerEpoch: "epoch 1", verdicts: [verdict]), now: midday), now: midday)
     #expect(memory.ledgerEpoch() == "epoch 1")
     #expect(memory.entry(key("100")) != nil)
+  }
+
+  // MARK: Proofs that only the store has
+
+  /// Support discards a purchase whose proof is too long for the file, and the store refunds a part of it. A finished
+  /// transaction is not listed again, and a backend that never acknowledged the purchase credits nothing for an id.
+  /// Seed 10389 of the engine.
+  @Test(arguments: [1 << 20, 4], [true, false])
+  func `an update of a discarded purchase is finished before its verdict only if its proof is in the file`(
+    payloadBytes: Int, isTwice: Bool
+  ) throws {
+    try StorageSite.with(.file, limits: QueueLimits(payloadBytes: payloadBytes)) { site in
+      let file = try #require(site.storage as? SyncFile)
+      var machine = SyncMachine(storage: file, policy: RetryPolicy(), seed: 1)
+      _ = machine.begin(try machine.started(now: midday), now: midday)
+      func answer(_ verdict: Verdict) -> [SyncAction] {
+        let verdict = ClaimVerdict(environment: "Production", transactionID: "100", verdict: verdict)
+        let reply = UploadReply(ledgerEpoch: "epoch 1", verdicts: [verdict])
+        return machine.begin(machine.replyArrived(lane: .device, reply, now: midday), now: midday)
+      }
+      _ = machine.begin(try machine.transactionArrived(bought("100"), now: midday), now: midday)
+      _ = try file.queue.discard(key("100"), by: "support", reason: "asked twice", now: midday)
+      machine.discarded(key("100"))
+      _ = answer(.pending)
+      var refund = bought("100", proof: "refund of a part")
+      refund.revokedAt = midday
+      refund.refundedShare = RefundedShare(units: 1, of: 3)
+      var actions = machine.begin(try machine.transactionArrived(refund, now: midday), now: midday)
+      if isTwice {
+        actions += machine.begin(try machine.transactionArrived(refund, now: midday), now: midday)
+      }
+      #expect(actions.finished == (payloadBytes == 4 ? [] : ["100"]))
+      actions += answer(.refunded)
+      #expect(actions.finished == ["100"])
+    }
   }
 
   // MARK: Orders

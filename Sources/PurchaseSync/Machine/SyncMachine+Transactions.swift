@@ -78,8 +78,7 @@ extension SyncMachine {
     _ transaction: StoreTransaction, _ entry: Entry, _ before: Entry?, now: Timestamp
   ) throws(QueueError) -> [SyncAction] {
     update(entry.lane) { state, _ in state.arrived(transaction) }
-    // An update of a settled transaction is under way. The store need not wait for it.
-    let actions = try settlementStorage.tombstone(entry.key).map { finish($0, now: now) } ?? []
+    let actions = try settlementStorage.tombstone(entry.key).map { finish($0, after: entry, now: now) } ?? []
     switch entry.state {
     case .queued, .damaged:
       try endProofWait(of: entry, before, now: now)
@@ -121,13 +120,22 @@ extension SyncMachine {
     do throws(QueueError) {
       let entry = try transactionStorage.enqueueUpdate(transaction, of: tombstone, now: now)
       wake(entry.lane, for: .retry, now: now)
-      return finish(tombstone, now: now) + [.emit(.updateQueued(entry.key))] + sendNext(entry.lane, now: now)
+      return finish(tombstone, after: entry, now: now) + [.emit(.updateQueued(entry.key))]
+        + sendNext(entry.lane, now: now)
     } catch .queueFull {
       // An update takes no capacity from a purchase. It is recorded, and queued when there is capacity.
       try pendingUpdateStorage.oweUpdate(transaction, now: now)
-      let wake = hasPendingUpdate(now: now)
-      return finish(tombstone, now: now) + [wake]
+      return finish(tombstone, after: nil, now: now) + [hasPendingUpdate(now: now)]
     }
+  }
+
+  /// The update is under way; nil: it is recorded without its proof. The store need not wait for it, unless the proof is
+  /// only there: a finished transaction is not listed again, and a backend that never acknowledged the purchase credits
+  /// nothing for an id. Then the settlement of the update finishes it.
+  private mutating func finish(_ tombstone: Tombstone, after update: Entry?, now: Timestamp) -> [SyncAction] {
+    let isProofElsewhere = update?.isByReference ?? true
+    if isProofElsewhere, tombstone.outcome == Tombstone.discarded { return [] }
+    return finish(tombstone, now: now)
   }
 
   /// An account's question about a settled transaction is stored, or pending for lack of capacity.
