@@ -112,6 +112,13 @@ final class ScenarioEnvironment {
       case .family(let account, let members): store.setFamily(of: account, to: members, now: now)
       case .planChanged(let number, let product):
         _ = try store.changePlan(transactionID: Self.charge(number, store), to: product, now: now)
+      case .bundle(.tokens(let tokens)): store.bundleTokens = tokens
+      case .bundle(.left(let number, let keeps)):
+        _ = try store.leaveBundle(transactionID: Self.charge(number, store), keeps: keeps, now: now)
+      case .bundle(.elsewhere(let members, let account)):
+        let bundle = StoreProduct(
+          bundle: "partners.monthly", of: members.map { .init($0) }, period: .seconds(30 * 86_400))
+        _ = try store.receive(bundle, soldElsewhereTo: account, now: now)
       case .renewal(let number, let isOn):
         _ = try store.setRenewal(on: isOn, transactionID: Self.charge(number, store), now: now)
       case .billing(let account, let works): store.setBilling(works: works, storeAccount: account, now: now)
@@ -225,6 +232,7 @@ extension EnvironmentStep {
       )
     case .planChanged(let number, let product):
       return (.store, "the subscription of charge \(number) changes to \(product)")
+    case .bundle(let step): return (.store, step.words)
     case .renewal(let number, let isOn):
       return (.store, "charge \(number) \(isOn ? "renews" : "does not renew") from now on")
     case .billing(let account, let works):

@@ -143,7 +143,9 @@ extension Scenario.Expectation {
     if let paid, paid != tally.paid { missed.append("paid \(tally.paid), not \(paid)") }
     for (name, least) in verdicts.sorted(by: { $0.key < $1.key }) {
       let count = environment.verdicts.count { $0.verdict.rawValue == name }
-      if count < least { missed.append("\(count) verdicts \(name), not \(least)") }
+      if count < least || least == 0 && count > 0 {
+        missed.append("\(count) verdicts \(name), not \(least)")
+      }
     }
     for (name, wanted) in orders.sorted(by: { $0.key < $1.key }) {
       let count = environment.orders.count { $0.state.rawValue == name }

@@ -1,3 +1,4 @@
+import AppStoreReceipts
 import Foundation
 import PurchaseQueue
 import PurchaseSQLite
@@ -98,15 +99,21 @@ extension ServerSteps.Known {
     }
     orders = snapshot.orders.count
     var finished: [StepEvent] = []
+    // The subscriptions of a bundle have one owner, as the periods of one subscription have.
+    let bundles = Dictionary(
+      transactions.compactMap { record in
+        record.bundle?.originalTransactionID.map { (record.originalTransactionID, $0) }
+      }, uniquingKeysWith: { first, _ in first })
     for record in transactions {
       let id = record.transactionID
       let now = ServerSteps.Charge(
         token: record.accountToken, isRefunded: record.isTakenBack,
-        isPartlyRefunded: record.revokedAt != nil && !record.isTakenBack,
+        isPartlyRefunded: record.revokedAt != nil && !record.isTakenBack && !record.isUpgradedToBundle,
         isFinishedByBackend: record.finisher == .backend)
       let before = charges.updateValue(now, forKey: id)
       if before == nil || before?.token != now.token {
-        events.append(.paid(id, token: now.token, original: record.originalTransactionID))
+        let original = record.originalTransactionID
+        events.append(.paid(id, token: now.token, original: bundles[original] ?? original))
       }
       let isPartNew = now.isPartlyRefunded && before?.isPartlyRefunded != true
       let isOver = before?.isPartlyRefunded == true && !now.isPartlyRefunded
@@ -122,7 +129,9 @@ extension ServerSteps.Known {
       events.append(.adopted(device: adoption.device.uuidString, account: adoption.account))
     }
     adoptions = snapshot.deviceAdoptions.count
-    for (place, credit) in snapshot.credits.enumerated()
+    // New lines first: a line of the same payment may have moved to the owner of a new one.
+    let lines = Array(snapshot.credits.enumerated())
+    for (place, credit) in lines.dropFirst(owners.count) + lines.prefix(owners.count)
     where !owners.indices.contains(place) || owners[place] != credit.owner {
       events.append(
         .credited(sequence: place, credit.transaction.transactionID, owner: credit.owner.stepName))

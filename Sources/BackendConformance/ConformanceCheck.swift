@@ -36,7 +36,7 @@ package struct ConformanceCheck: Sendable {
     case .uploads: uploads + claims
     case .ownership: sharing + owners + devices
     case .refunds: refunds + refundedParts
-    case .subscriptions: subscriptions
+    case .subscriptions: subscriptions + bundles
     case .notifications: notifications
     case .restart: restarts
     case .concurrency: concurrency

@@ -10,6 +10,7 @@ extension EnvironmentStep {
       planChanged, renewal
     case billing, delivery, receiptLacks, backendBackedUp, backendRestored, storeAccount, phoneBackedUp
     case phoneRestored, phoneCloned, damaged, earlierVersion, repeatsTransactions, listsFinished
+    case bundleTokens, bundleLeft, bundleElsewhere
   }
 
   package init(file value: JSONValue, at path: [ScenarioProblem.Step]) throws(ScenarioProblem) {
@@ -52,6 +53,13 @@ extension EnvironmentStep {
       return .family(storeAccount: try fields.storeAccount(), members: try fields.texts("members"))
     case .planChanged:
       return .planChanged(purchase: try fields.purchase(), product: try fields.product())
+    case .bundleTokens:
+      return .bundle(.tokens(try fields.word("on", of: BundleTokens.self)))
+    case .bundleLeft:
+      return .bundle(.left(purchase: try fields.purchase(), keeps: try fields.flag("keeps")))
+    case .bundleElsewhere:
+      return .bundle(
+        .elsewhere(members: try fields.texts("members"), storeAccount: try fields.storeAccount()))
     case .renewal: return .renewal(purchase: try fields.purchase(), isOn: try fields.flag("isOn"))
     case .listsFinished: return .listsFinished(try fields.flag("isOn"))
     case .billing:
@@ -148,6 +156,13 @@ extension EnvironmentStep {
       .step("happens", Word.family, ["storeAccount": .string(account), "members": .texts(members)])
     case .planChanged(let purchase, let product):
       .step("happens", Word.planChanged, ["purchase": .whole(purchase), "product": .string(product)])
+    case .bundle(.tokens(let tokens)):
+      .step("happens", Word.bundleTokens, ["on": .string(tokens.rawValue)])
+    case .bundle(.left(let purchase, let keeps)):
+      .step("happens", Word.bundleLeft, ["purchase": .whole(purchase), "keeps": .bool(keeps)])
+    case .bundle(.elsewhere(let members, let account)):
+      .step(
+        "happens", Word.bundleElsewhere, ["members": .texts(members), "storeAccount": .string(account)])
     case .renewal(let purchase, let isOn):
       .step("happens", Word.renewal, ["purchase": .whole(purchase), "isOn": .bool(isOn)])
     case .listsFinished(let isOn): .step("happens", Word.listsFinished, ["isOn": .bool(isOn)])

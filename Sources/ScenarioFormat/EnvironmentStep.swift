@@ -25,6 +25,8 @@ package enum EnvironmentStep: Hashable {
   case family(storeAccount: String, members: [String])
   /// The subscription of the n-th charge changes to another product.
   case planChanged(purchase: Int, product: String)
+  /// What happens with a bundle of subscriptions.
+  case bundle(BundleStep)
   /// Whether the subscription of the n-th charge renews.
   case renewal(purchase: Int, isOn: Bool)
   /// Whether the bank pays for this Apple ID.

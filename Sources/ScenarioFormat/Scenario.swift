@@ -40,7 +40,7 @@ package struct Scenario: Hashable {
   package struct Expectation: Hashable {
     /// The number of paid purchases in the end; nil for any number.
     package var paid: Int?
-    /// The least number of verdicts of a kind, such as `refunded`.
+    /// The least number of verdicts of a kind, such as `refunded`; 0 for none at all.
     package var verdicts: [String: Int] = [:]
     /// How many orders the backend has in these states in the end, such as `delivered`.
     package var orders: [String: Int] = [:]

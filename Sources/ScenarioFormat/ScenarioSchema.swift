@@ -62,6 +62,8 @@ package enum ScenarioSchema {
       refunded (purchase; for a part units or timeLeft)
       refundReversed (purchase)   planChanged (purchase, product)
       renewal (purchase, isOn)    billing (storeAccount, works)
+      bundleTokens (on: all, first or none)   bundleLeft (purchase, keeps)
+      bundleElsewhere (members, storeAccount)
       family (storeAccount, members)   storeAccount (storeAccount)
       delivery (proofs, forgetsToken)  receiptLacks (purchases, readings)
       backendBackedUp   backendRestored   phoneBackedUp   phoneRestored

@@ -11,8 +11,16 @@ package enum ServedProducts {
       StoreProduct(id: "season", kind: .nonRenewing),
       plan("basic.monthly", level: 2, days: 30, price: 4_990),
       plan("basic.yearly", level: 2, days: 365, price: 49_990),
-      plan("premium.monthly", level: 1, days: 30, price: 9_990, trialDays: 7),
+      plan("premium.monthly", level: 1, days: 30, price: 9_990, trialDays: 7), bundle,
     ]
+  }
+
+  /// A subscription that is sold alone, too, one that is not, and one of another app.
+  private static var bundle: StoreProduct {
+    StoreProduct(
+      bundle: "plus.monthly",
+      of: [.init("basic.monthly"), .init("press.monthly"), .init("radio.monthly", of: "com.partner.radio")],
+      groupID: "bundles", period: .milliseconds(30 * day), price: 12_990)
   }
 
   private static var shared: StoreProduct {

@@ -50,6 +50,7 @@ extension SyncEngine {
   /// Takes what a guest's sheet has returned. An approval of the same product is no longer waited for.
   func receive(_ transaction: StoreTransaction, ofGuest order: PurchaseOrder) throws(SyncError) {
     try receive(transaction)
+    listBundle(of: transaction)
     // The payment is stored. A screen shows the earlier one for a week at most.
     reporting { () throws(SyncError) in
       try withFile { (file) throws(QueueError) in
@@ -72,6 +73,7 @@ extension SyncEngine {
   func receive(_ transaction: StoreTransaction, redeemedFor account: String) throws(SyncError) {
     try receive(
       transaction, storeAccount: nil, user: AppUser(account: account, policy: .signedInAccount))
+    listBundle(of: transaction)
   }
 
   /// For whom a purchase is that names no owner: of a code, for the account whose sheet is open.

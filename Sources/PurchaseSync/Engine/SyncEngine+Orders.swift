@@ -208,6 +208,7 @@ extension SyncEngine {
       try file.answer(transaction, for: order, isTakenBefore: isTakenBefore)
     }
     try receive(transaction, storeAccount: nil, paying: answer == .payment ? number : nil)
+    listBundle(of: transaction)
     var isEarlier = answer == .earlier
     // What cannot be bound is the payment of an order that is not known here, and the store has charged nothing else. A
     // payment for something else leaves the order open.
@@ -221,6 +222,11 @@ extension SyncEngine {
     for outcome in outcomes where outcome.orderNumber == number { emit(SyncEvent(publishing: outcome)) }
     perform(try step { (machine, now) throws(QueueError) in machine.questionCame(now: now) })
     freed()
+  }
+
+  /// A sheet returns one transaction of a bundle. The store lists the others.
+  func listBundle(of transaction: StoreTransaction) {
+    if transaction.bundle != nil { listStore() }
   }
 
   /// Whether a transaction belongs to the order.

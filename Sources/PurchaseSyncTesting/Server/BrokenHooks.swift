@@ -62,6 +62,8 @@ package struct BrokenMemory {
   package var refunds: [String: Int64] = [:]
   /// The shares of each refund, in thousandths of a percent.
   package var shares: [String: Set<Int>] = [:]
+  /// The first transaction of each payment of a bundle.
+  package var payments: [String: String] = [:]
 
   package mutating func next() -> Int {
     count += 1

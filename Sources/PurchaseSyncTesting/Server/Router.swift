@@ -165,6 +165,7 @@ extension MockState {
     Route("POST", "/store/finish", finish),
     Route("POST", "/store/refunds", refund),
     Route("POST", "/store/refunds/reversals", reverseRefund),
+    Route("POST", "/store/bundles", sellBundleElsewhere),
     Route("POST", "/store/refunds/declines", declineRefund),
     Route("POST", "/store/refund-requests", requestRefund),
     Route("POST", "/store/renewals", renew),

@@ -1,5 +1,6 @@
 import AppStoreDocuments
 import AppStoreReceipts
+import Foundation
 import PurchaseQueue
 import PurchaseSync
 
@@ -35,6 +36,18 @@ extension MockState {
     return TransactionReference(
       try mock.store.redeem(
         offerCode: offer.offerCode, product: offer.productID, storeAccount: account ?? "", now: call.now))
+  }
+
+  /// Replies with the transactions of this app.
+  static func sellBundleElsewhere(
+    _ mock: inout MockState, _ sale: BundleSale, _ call: Route.Call
+  ) throws -> StoreHandover {
+    let account = mock.account(sale.storeAccount, device: sale.device) ?? ""
+    let bundle = StoreProduct(
+      bundle: sale.productID, of: sale.members.map { .init($0) }, period: .seconds(30 * 86_400))
+    let records = try mock.store.receive(
+      bundle, soldElsewhereTo: account, accountToken: sale.accountToken, now: call.now)
+    return mock.store.handover(records, to: account, now: call.now)
   }
 
   static func setAccount(
@@ -182,4 +195,13 @@ struct PromotionRequest: Decodable {
   var productID: String
   var storeAccount: String?
   var device: String?
+}
+
+/// A bundle that another app has sold: the body of `POST /store/bundles`.
+struct BundleSale: Decodable {
+  var productID: String
+  var members: [String]
+  var storeAccount: String?
+  var device: String?
+  var accountToken: UUID?
 }
