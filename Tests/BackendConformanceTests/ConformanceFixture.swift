@@ -52,6 +52,9 @@ final class ConformanceFixture: Sendable {
       shared, StoreProduct(id: "coins.500", kind: .consumable),
       StoreProduct(subscription: "basic", groupID: "plans", level: 2, period: .seconds(30 * 86_400)),
       StoreProduct(subscription: "premium", groupID: "plans", level: 1, period: .seconds(30 * 86_400)),
+      StoreProduct(
+        bundle: "plus", of: [.init("basic"), .init("press"), .init("radio", of: "com.partner.app")],
+        period: .seconds(30 * 86_400)),
     ]
   }
 

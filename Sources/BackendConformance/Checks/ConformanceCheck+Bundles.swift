@@ -111,10 +111,14 @@ extension ConformanceLab {
     return members
   }
 
-  /// How many of each subscription the account has.
+  /// How many of each subscription the account has that is not sold alone: of those, other checks buy and end some.
   func held(by caller: Caller, _ members: [Paid]) async throws -> [Int64] {
+    let alone = Set(try await allProducts().compactMap { $0["id"]?.string })
     var held: [Int64] = []
-    for member in members { held.append(try await self.held(by: caller, of: member.productID)) }
+    for member in members where !alone.contains(member.productID) {
+      held.append(try await self.held(by: caller, of: member.productID))
+    }
+    guard !held.isEmpty else { throw ConformanceFailure("a subscription that is only sold in a bundle") }
     return held
   }
 
