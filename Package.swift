@@ -17,11 +17,14 @@ let settings: [SwiftSetting] = [
   .enableUpcomingFeature("InferIsolatedConformances"),
 ]
 
-func test(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-  .testTarget(name: name, dependencies: dependencies, swiftSettings: settings)
+func test(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
+  .testTarget(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: settings)
 }
 
-/// The lab proves what the simulator shows. Who uses the package does not compile it: `PURCHASE_SYNC_LAB=1` adds it.
+/// The lab proves what the simulator shows. Who uses the package does not compile it: `PURCHASE_SYNC_LAB=1` adds its
+/// targets, and the folders `Lab` of the other tests.
+let hasLab = Context.environment["PURCHASE_SYNC_LAB"] == "1"
+let labFolder = hasLab ? [] : ["Lab"]
 let lab: [Target] = [
   .target(
     name: "Exploration",
@@ -48,6 +51,9 @@ let lab: [Target] = [
     ],
     exclude: ["explore.html", "fleet.html", "why.html"].map { "Report/\($0)" },  // CReportPages embeds them.
     swiftSettings: settings),
+  .target(
+    name: "CommandTestSupport", dependencies: ["CommandLineTools"],
+    path: "Tests/CommandSupport", swiftSettings: settings),
   .testTarget(
     name: "ExplorationTests",
     dependencies: [
@@ -64,8 +70,32 @@ let lab: [Target] = [
       "PurchaseSyncTesting", "PurchaseSync", "PurchaseQueue", "MemoryModels", "TestSupport",
       "CommandTestSupport",
     ]),
+  test("LoopbackHTTPTests", ["LoopbackHTTP"]),
+  test(
+    "PurchaseSyncTestingTests",
+    [
+      "PurchaseSyncTesting", "PurchaseSync", "PurchaseQueue", "PurchaseSQLite", "LoopbackHTTP",
+      "AppStoreReceipts", "AppStoreDocuments", "TestSupport",
+    ]),
+  test(
+    "BackendConformanceTests",
+    [
+      "BackendConformance", "PurchaseSyncTesting", "PurchaseSync", "PurchaseQueue", "PurchaseSQLite",
+      "LoopbackHTTP", "AppStoreReceipts", "TestSupport",
+    ]),
+  test(
+    "FaultInjectionTests",
+    ["FaultInjection", "PurchaseSync", "PurchaseQueue", "PurchaseSQLite", "TestSupport"]),
+  test(
+    "SimulatorTests",
+    [
+      "purchase-simulator", "CommandLineTools", "ScenarioFormat", "ProcessFaults", "Specification",
+      "BackendConformance",
+      "PurchaseSyncTesting", "PurchaseSync", "PurchaseQueue", "PurchaseSQLite", "AppStoreReceipts",
+      "TestSupport", "CommandTestSupport",
+    ]),
+  test("ArchitectureTests", []),
 ]
-let hasLab = Context.environment["PURCHASE_SYNC_LAB"] == "1"
 
 let package = Package(
   name: "purchase-sync",
@@ -147,9 +177,6 @@ let package = Package(
       name: "readme-sample", dependencies: ["PurchaseSync", "PurchaseSyncTesting"],
       path: "Tests/ReadmeSample"),
     .target(name: "TestSupport", path: "Tests/Support", swiftSettings: settings),
-    .target(
-      name: "CommandTestSupport", dependencies: ["CommandLineTools"],
-      path: "Tests/CommandSupport", swiftSettings: settings),
     test("PurchaseSQLiteTests", ["PurchaseSQLite"]),
     test(
       "PurchaseQueueTests",
@@ -159,43 +186,19 @@ let package = Package(
       dependencies: ["AppStoreDocuments", "AppStoreReceipts", "PurchaseSyncTesting", "TestSupport"],
       exclude: ["Fixtures"],  // Read where they lie, by #filePath.
       swiftSettings: settings),
-    test("LoopbackHTTPTests", ["LoopbackHTTP"]),
     test(
       "PurchaseSyncTests",
       [
         "PurchaseSync", "PurchaseQueue", "PurchaseSQLite", "AppStoreReceipts", "PurchaseSyncTesting",
         "MemoryModels", "LoopbackHTTP", "TestSupport",
-      ]),
-    test(
-      "PurchaseSyncTestingTests",
-      [
-        "PurchaseSyncTesting", "PurchaseSync", "PurchaseQueue", "PurchaseSQLite", "LoopbackHTTP",
-        "AppStoreReceipts", "AppStoreDocuments", "TestSupport",
-      ]),
-    test(
-      "BackendConformanceTests",
-      [
-        "BackendConformance", "PurchaseSyncTesting", "PurchaseSync", "PurchaseQueue", "PurchaseSQLite",
-        "LoopbackHTTP", "AppStoreReceipts", "TestSupport",
-      ]),
-    test(
-      "FaultInjectionTests",
-      ["FaultInjection", "PurchaseSync", "PurchaseQueue", "PurchaseSQLite", "TestSupport"]),
-    test(
-      "SimulatorTests",
-      [
-        "purchase-simulator", "CommandLineTools", "ScenarioFormat", "ProcessFaults", "Specification",
-        "BackendConformance",
-        "PurchaseSyncTesting", "PurchaseSync", "PurchaseQueue", "PurchaseSQLite", "AppStoreReceipts",
-        "TestSupport", "CommandTestSupport",
-      ]),
+      ],
+      exclude: labFolder),
     // Empty where there is no StoreKitTest; Tests/AppleInterfaces/typecheck.sh checks it on Linux.
     .testTarget(
       name: "StoreKitTests",
       dependencies: ["PurchaseSync"],
       exclude: ["Products.storekit"],  // Read where it lies, by #filePath.
       swiftSettings: settings),
-    test("ArchitectureTests", []),
   ] + (hasLab ? lab : []),
   swiftLanguageModes: [.v6]
 )

@@ -77,7 +77,9 @@ struct ModuleRules: Sendable {
 
   /// The targets that only `PURCHASE_SYNC_LAB=1` adds to the package.
   static let lab: Set = [
-    "Exploration", "Fleet", "Bench", "purchase-lab", "ExplorationTests", "FleetTests", "LabTests",
+    "Exploration", "Fleet", "Bench", "purchase-lab", "CommandTestSupport", "ExplorationTests", "FleetTests",
+    "LabTests", "LoopbackHTTPTests", "PurchaseSyncTestingTests", "BackendConformanceTests",
+    "FaultInjectionTests", "SimulatorTests", "ArchitectureTests",
   ]
 
   /// What is compiled for each program.

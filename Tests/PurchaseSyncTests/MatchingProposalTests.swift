@@ -155,8 +155,8 @@ import Testing
 
   @Test func `each word of evidence is shown by a test`() throws {
     let tests = [
-      "MatchingDecisionTests", "MatchingProposalTests", "MatchingTokenTests", "ImportTests",
-      "TokenOwnerTests", "MatchingBundleTests",
+      "MatchingDecisionTests", "MatchingProposalTests", "MatchingTokenTests", "Lab/ImportTests",
+      "Lab/TokenOwnerTests", "Lab/MatchingBundleTests",
     ]
     let directory = URL(filePath: #filePath).deletingLastPathComponent()
     let text = try tests.map {

@@ -22,8 +22,8 @@ import Testing
 
   /// The page's first table.
   private func rows() throws -> [Row] {
-    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent()
+    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .appendingPathComponent("../../..").standardizedFileURL
     let page = try String(
       contentsOf: root.appendingPathComponent("Sources/PurchaseSync/PurchaseSync.docc/Retries.md"),
       encoding: .utf8)

@@ -224,7 +224,7 @@ import Testing
   @Test func `each public call is tried`() throws {
     var calls: [String: Set<String>] = [:]
     let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .appendingPathComponent("../../Sources/PurchaseSync").standardizedFileURL
+      .appendingPathComponent("../../../Sources/PurchaseSync").standardizedFileURL
     for case let file as URL in try #require(
       FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
     {
