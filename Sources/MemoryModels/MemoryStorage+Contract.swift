@@ -202,7 +202,8 @@ extension MemoryStorage: SyncStorage {
     guard let record = record(key), record.entry != nil, let said = record.said else { return .keep }
     return VerdictBinding(
       verdictOrder: orderNumber, of: key, productID: said.transaction.soldProductID,
-      quantity: said.transaction.quantity, isOfBundle: said.transaction.bundlePayment != nil,
+      quantity: said.transaction.isSubscription ? nil : said.transaction.quantity,
+      isOfBundle: said.transaction.bundlePayment != nil,
       known: book.knownTransaction(key), order: book.order(orderNumber),
       holder: book.holder(ofForeign: orderNumber))
   }

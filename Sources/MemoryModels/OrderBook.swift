@@ -202,10 +202,16 @@ package struct OrderBook: MatchSource, Sendable {
 
   package func orders(_ query: TokenQuery) -> [OrderFacts] {
     guard let first = slotByToken[query.token], query.limit > 0 else { return [] }
-    let product = query.product.map { Product(productID: $0.id, quantity: $0.quantity) }
+    func isMeant(_ order: OrderFacts) -> Bool {
+      guard let product = query.product else { return true }
+      return order.productID == product.id && product.quantity.map { $0 == order.quantity } ?? true
+    }
     guard shared[TokenShelf(token: query.token)] != nil else {
-      let isMeant = product.map { tokenShelves(of: first).last?.product == $0 } ?? true
-      return isMeant ? [orders[first]] : []
+      return isMeant(orders[first]) ? [orders[first]] : []
+    }
+    // The orders of each quantity have a shelf; without a quantity all of the token are read.
+    let product = query.product.flatMap { product in
+      product.quantity.map { Product(productID: product.id, quantity: $0) }
     }
     var found: [OrderFacts] = []
     for timeline in shared[TokenShelf(token: query.token, product: product)] ?? [] {
@@ -213,7 +219,7 @@ package struct OrderBook: MatchSource, Sendable {
         from: Timestamp(milliseconds: .min), through: Timestamp(milliseconds: .max), isLatestFirst: true
       ) { slot in
         guard found.count < query.limit else { return false }
-        found.append(orders[slot])
+        if isMeant(orders[slot]) { found.append(orders[slot]) }
         return found.count < query.limit
       }
     }

@@ -1,3 +1,4 @@
+import AppStoreReceipts
 package import PurchaseSyncTesting
 
 /// The products of the mock store: at least one of each kind.
@@ -12,6 +13,7 @@ package enum ServedProducts {
       plan("basic.monthly", level: 2, days: 30, price: 4_990),
       plan("basic.yearly", level: 2, days: 365, price: 49_990),
       plan("premium.monthly", level: 1, days: 30, price: 9_990, trialDays: 7), bundle,
+      team("team.monthly", invitedBy: .apple), team("crew.monthly", invitedBy: .developer),
     ]
   }
 
@@ -21,6 +23,15 @@ package enum ServedProducts {
       bundle: "plus.monthly",
       of: [.init("basic.monthly"), .init("press.monthly"), .init("radio.monthly", of: "com.partner.radio")],
       groupID: "bundles", period: .milliseconds(30 * day), price: 12_990)
+  }
+
+  /// A subscription for several people, which is alone in its group.
+  private static func team(_ id: String, invitedBy host: InvitationManagement) -> StoreProduct {
+    var product = StoreProduct(
+      subscription: id, groupID: id, period: .milliseconds(30 * day), price: 7_990,
+      gracePeriod: .milliseconds(6 * day))
+    product.invitations = host
+    return product
   }
 
   private static var shared: StoreProduct {

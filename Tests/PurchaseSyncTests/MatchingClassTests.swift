@@ -65,6 +65,22 @@ import Testing
         return shared
       }(), transactionClass: .familyShare, signs: [.sharedOwnership]),
     Example(
+      name: "a seat", transaction: payment { $0.ownership = .assigned }, transactionClass: .assigned,
+      signs: [.assignedSeat]),
+    Example(
+      name: "renewal of a seat, with its purchaser's token",
+      transaction: {
+        var seat = laterPeriod(token: orderToken(1), reason: .renewal)
+        seat.ownership = .assigned
+        return seat
+      }(), transactionClass: .assigned, signs: [.assignedSeat]),
+    Example(
+      name: "a seat that was taken back",
+      transaction: payment {
+        $0.ownership = .assigned
+        $0.revokedAt = midday
+      }, transactionClass: .revocation, origin: .assigned, signs: [.revocationDate, .assignedSeat]),
+    Example(
       name: "refunded", transaction: payment { $0.revokedAt = midday }, transactionClass: .revocation,
       origin: .purchase, signs: [.revocationDate, .firstOfChain]),
     Example(

@@ -36,6 +36,23 @@
       self.sheet(options: { _ in options }, showing: sheet)
     }
 
+    /// A sheet for a subscription with seats, for ``Shop/purchase(_:seats:for:context:isAnother:sheet:)``. The payment has the
+    /// order's account token and its number of seats.
+    ///
+    /// - Parameters:
+    ///   - option: StoreKit's option for a number of seats in all: `{ .seats($0) }`. It is back-deployed to iOS 15, and needs
+    ///     the SDK of iOS 27.3.
+    ///   - sheet: Shows the sheet. StoreKit's own unless it is given; on visionOS it has to be.
+    public func sheet(
+      seats option: @escaping @Sendable (Int) -> Product.PurchaseOption, showing sheet: Sheet? = nil
+    ) -> Shop.Sheet {
+      { order in
+        let product = try await Self.product(of: order)
+        return try await Self.pay(
+          order, for: product, options: [], seats: option(order.quantity), sheet: sheet ?? Self.systemSheet)
+      }
+    }
+
     /// A sheet for an offer code, for ``Shop/redeem(for:sheet:)``.
     ///
     /// - Parameter sheet: Shows the sheet, and returns what the code gives:

@@ -48,10 +48,13 @@
 
     /// Shows a sheet, with the order's own options and others.
     @MainActor static func pay(
-      _ order: PurchaseOrder, for product: Product, options: Set<Product.PurchaseOption>, sheet: Sheet
+      _ order: PurchaseOrder, for product: Product, options: Set<Product.PurchaseOption>,
+      seats: Product.PurchaseOption? = nil, sheet: Sheet
     ) async throws -> PurchaseResult {
+      let own: Set<Product.PurchaseOption> =
+        seats.map { [.appAccountToken(order.accountToken), $0] } ?? Self.options(for: order)
       do {
-        return try result(of: try await sheet(product, Self.options(for: order).union(options)))
+        return try result(of: try await sheet(product, own.union(options)))
       } catch let error as StoreError {
         throw error
       } catch {
@@ -126,7 +129,7 @@
     }
 
     /// The order's account token, and its quantity if it is not 1. StoreKit accepts a quantity only for
-    /// consumables and non-renewing subscriptions, and 10 at most.
+    /// consumables and non-renewing subscriptions, and 10 at most: for seats it throws `invalidQuantity`, before a payment.
     static func options(for order: PurchaseOrder) -> Set<Product.PurchaseOption> {
       var options: Set<Product.PurchaseOption> = [.appAccountToken(order.accountToken)]
       if order.quantity != 1 { options.insert(.quantity(order.quantity)) }

@@ -33,7 +33,7 @@ struct Intake {
       // Another proof of one that was taken just now is tried too.
       return try isNew ? !isKnown() : taken.contains(transaction.key)
     }
-    guard let full, transaction.accountToken == nil, try !isKnown() else { return true }
+    guard let full, transaction.ownToken == nil, try !isKnown() else { return true }
     wasRefused(transaction, full)
     return false
   }

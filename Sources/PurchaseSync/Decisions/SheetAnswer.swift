@@ -39,6 +39,8 @@ struct SheetAnswer {
     if boundTo == known.order.number { return false }
     // What is over answers no payment: the order's own transaction is still to come, or nothing was charged.
     if Self.isOver(transaction, for: known.order) { return false }
+    // What somebody else has paid is no payment, whenever it was made.
+    if transaction.isOfAnotherPayer { return true }
     if transaction.accountToken == known.order.accountToken { return hasAccountsToken(known) }
     if boundTo != nil || isTakenBefore && isSettled { return true }
     // With another token than the order's, a payment after the order is new: an app's own token was in it.
@@ -65,7 +67,7 @@ struct SheetAnswer {
   /// made: a period that was over, a refund, or a plan that was replaced. Some systems do (purchases-ios#6374).
   static func isOver(_ transaction: StoreTransaction, for order: PurchaseOrder) -> Bool {
     // A guest's token is of one payment, whatever the device's clock says.
-    if order.accountToken.isGuest, transaction.accountToken == order.accountToken { return false }
+    if order.accountToken.isGuest, transaction.ownToken == order.accountToken { return false }
     if transaction.isTakenBack || transaction.isUpgraded == true { return true }
     return transaction.expiresAt.map { $0 <= order.createdAt } ?? false
   }
@@ -73,7 +75,7 @@ struct SheetAnswer {
   /// Whether a listed transaction is the payment of the order: it has the order's token. That may be its account's, so an
   /// earlier purchase does not count. A guest's token is of one payment.
   static func isNew(_ transaction: StoreTransaction, of order: PurchaseOrder) -> Bool {
-    guard transaction.accountToken == order.accountToken else { return false }
+    guard transaction.ownToken == order.accountToken else { return false }
     if order.accountToken.isGuest { return true }
     let paid = transaction.purchasedAt.adding(milliseconds: MatchWindow().toleranceMilliseconds)
     return transaction.agrees(with: order) && paid >= order.createdAt && !isOver(transaction, for: order)
@@ -83,7 +85,7 @@ struct SheetAnswer {
   /// then: nothing was charged, and the next renewal is of the order's plan. Nil for every other answer.
   static func change(_ transaction: StoreTransaction, answering order: PurchaseOrder) -> Timestamp? {
     guard transaction.soldProductID != order.productID,
-      transaction.accountToken != order.accountToken || transaction.purchasedAt < order.createdAt,
+      transaction.ownToken != order.accountToken || transaction.purchasedAt < order.createdAt,
       transaction.subscriptionGroupID != nil, !isOver(transaction, for: order)
     else { return nil }
     return transaction.expiresAt
@@ -92,7 +94,5 @@ struct SheetAnswer {
 
 extension StoreTransaction {
   /// Whether it is for what the order is for.
-  func agrees(with order: PurchaseOrder) -> Bool {
-    soldProductID == order.productID && quantity == order.quantity
-  }
+  func agrees(with order: PurchaseOrder) -> Bool { OrderFacts(order).agrees(with: self) }
 }

@@ -22,9 +22,7 @@ extension SyncEngine {
 
   /// Throws if there is no capacity for one more purchase, before there is a payment.
   private func requireCapacity(for wish: OrderWish) throws(SyncError) {
-    guard Self.quantities.contains(wish.quantity) else {
-      throw .encoding(what: "a purchase of \(wish.quantity) units, of 1 to \(Self.quantities.upperBound),")
-    }
+    try wish.checkQuantity()
     let (name, now) = ("trial-" + configuration.system.uuid().uuidString, configuration.now())
     try withFile { (file) throws(QueueError) in
       try file.queue.transaction { () throws(QueueError) in

@@ -214,7 +214,7 @@ extension SyncEngine {
 
   /// Whether the transaction needs new capacity: it is not known, and no order has reserved capacity for it.
   func isOneMore(_ transaction: StoreTransaction) throws(SyncError) -> Bool {
-    guard transaction.accountToken == nil else { return false }
+    guard transaction.ownToken == nil else { return false }
     return try withFile { (file) throws(QueueError) in try !file.queue.isKnown(transaction.key) }
   }
 

@@ -20,11 +20,18 @@ extension SyncEngine {
       OrderWish(account: account, product: product, quantity: quantity, note: OrderNote(context: context)))
   }
 
+  /// The same, of a subscription for several people: `seats` is how many it has **in all** after the payment. The store
+  /// charges those that are missing; its transaction has their number, and pays this order.
+  public func begin(
+    product: String, seats: Int, account: String, context: PurchaseContext? = nil
+  ) async throws(SyncError) -> PurchaseOrder {
+    try await begin(
+      OrderWish(account: account, product: product, seats: seats, note: OrderNote(context: context)))
+  }
+
   func begin(_ wish: OrderWish) async throws(SyncError) -> PurchaseOrder {
     try wish.note.check()
-    guard Self.quantities.contains(wish.quantity) else {
-      throw .encoding(what: "an order of \(wish.quantity) units, of 1 to \(Self.quantities.upperBound),")
-    }
+    try wish.checkQuantity()
     guard try wish.fits(configuration.limits) else {
       throw .encoding(what: "an order whose account and product have \(wish.bytes) bytes")
     }
@@ -32,9 +39,6 @@ extension SyncEngine {
     decisions.sheets.open(for: order.number)
     return order
   }
-
-  /// The least and the most that StoreKit sells at once (`Product.PurchaseOption.quantity`).
-  static let quantities = 1...10
 
   private func anOrder(for wish: OrderWish) async throws(SyncError) -> PurchaseOrder {
     let known = try withFile { (file) throws(QueueError) in

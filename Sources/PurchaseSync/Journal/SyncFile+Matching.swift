@@ -49,7 +49,8 @@ extension SyncFile: MatchSource {
     // If the order was made elsewhere, only entries and tombstones name its transaction.
     let holder = order == nil ? try queue.holder(ofOrder: number, excluding: key) : nil
     return VerdictBinding(
-      verdictOrder: number, of: key, productID: details.soldProductID, quantity: details.quantity,
+      verdictOrder: number, of: key, productID: details.soldProductID,
+      quantity: details.expiresAt == nil ? details.quantity : nil,
       isOfBundle: details.bundleTransactionID != nil, known: try knownTransaction(key), order: order,
       holder: holder)
   }

@@ -20,7 +20,7 @@ extension SyncFile: SyncStorage {
       switch result {
       case .inserted(let entry), .collapsed(let entry):
         if let number = entry.orderNumber { try journal.bind(entry.key, to: number) }
-        if let token = transaction.accountToken, token.isGuest {
+        if let token = transaction.ownToken, token.isGuest {
           try changeGuestApprovals { $0.end(token: token) }
         }
       case .settled: break

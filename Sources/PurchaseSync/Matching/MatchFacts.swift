@@ -36,8 +36,10 @@ package struct OrderFacts: Sendable, Hashable {
       state: order.state, createdAt: order.createdAt, expiresAt: expiresAt, boundTo: boundTo)
   }
 
-  func agrees(with transaction: StoreTransaction) -> Bool {
-    productID == transaction.soldProductID && quantity == transaction.quantity
+  /// Whether the transaction is for what the order is for. Of a subscription the order says how many seats there will be, and
+  /// the store charges those that are missing: any number of them pays it.
+  func agrees(with transaction: borrowing StoreTransaction) -> Bool {
+    productID == transaction.soldProductID && (quantity == transaction.quantity || transaction.isSubscription)
   }
 }
 
@@ -147,7 +149,7 @@ package struct MatchFacts: Sendable, Hashable {
   ) throws(QueueError) {
     known = try source.knownTransaction(key)
     if known?.orderNumber != nil { return }
-    if let token = transaction.accountToken {
+    if let token = transaction.ownToken {
       tokenOrders = try TokenOrders(of: token, for: transaction, from: source, window)
     }
     if Self.inheritsByOriginal(transaction) {
@@ -156,7 +158,7 @@ package struct MatchFacts: Sendable, Hashable {
         if let original { originalOwner = try source.knownTransaction(original)?.lane.account }
       }
     }
-    guard transaction.accountToken == nil else { return }
+    guard transaction.ownToken == nil else { return }
     try findBundleOwner(of: transaction, from: source, window: window)
     guard bundleOwner == nil, classified.isProposed(isFromSheet: isFromSheet) else { return }
     try propose(for: transaction, from: source, window: window)
@@ -164,17 +166,18 @@ package struct MatchFacts: Sendable, Hashable {
 
   /// Whether the owner of the original transaction decides. Not if the transaction has an account token of its own: a
   /// subscription that another account buys again keeps the original's id. The token of a shared purchase is that of the
-  /// family member who paid.
+  /// family member who paid. Not of an assigned seat: its original may be its purchaser's.
   private static func inheritsByOriginal(_ transaction: borrowing StoreTransaction) -> Bool {
     (transaction.transactionID != transaction.originalTransactionID || transaction.previousOriginalKey != nil)
-      && (transaction.accountToken == nil || transaction.ownership == .familyShared)
+      && transaction.ownToken == nil && transaction.ownership != .assigned
   }
 
   /// The order of a bundle has one transaction of its payment. The others belong to the same account.
   private mutating func findBundleOwner(
     of transaction: borrowing StoreTransaction, from source: some MatchSource, window: MatchWindow
   ) throws(QueueError) {
-    guard let payment = transaction.bundle?.transactionID, !transaction.environment.reusesTransactionIDs
+    guard let payment = transaction.bundle?.transactionID, !transaction.environment.reusesTransactionIDs,
+      !transaction.isOfAnotherPayer
     else { return }
     let paid = transaction.purchasedAt
     let query = OrderQuery(

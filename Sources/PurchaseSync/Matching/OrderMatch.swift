@@ -126,9 +126,10 @@ package enum VerdictBinding: Sendable, Hashable {
   /// Decides by the facts in this file. `order` is the order that the verdict names; nil if the journal does
   /// not have it, for instance because it was made on another device. `holder` is the transaction that
   /// already has such an order. `productID` is what was sold: of a subscription in a bundle, the bundle. An order has one
-  /// transaction of a bundle's payment; on another device it may be another one, which contradicts nothing.
+  /// transaction of a bundle's payment; on another device it may be another one, which contradicts nothing. `quantity` is
+  /// nil for a subscription: any number of seats pays its order.
   package init(
-    verdictOrder number: String?, of key: EntryKey, productID: String, quantity: Int,
+    verdictOrder number: String?, of key: EntryKey, productID: String, quantity: Int?,
     isOfBundle: Bool = false,
     known: KnownTransaction?, order: OrderFacts?, holder: EntryKey? = nil
   ) {
@@ -142,7 +143,7 @@ package enum VerdictBinding: Sendable, Hashable {
     }
     if let bound = known?.orderNumber {
       self = bound == number ? .keep : .contradiction(reason: "it is bound to another order")
-    } else if let order, order.productID != productID || order.quantity != quantity {
+    } else if let order, order.productID != productID || order.quantity != quantity ?? order.quantity {
       self = .contradiction(reason: "the order is for another product or quantity")
     } else if let other = order?.boundTo ?? holder, other != key {
       self = isOfBundle ? .keep : .contradiction(reason: "another transaction is bound to the order")

@@ -18,9 +18,13 @@ package import PurchaseQueue
 /// the order, by its token, by the sheet or by the times; the others belong to the order's account: by the token, or
 /// because a transaction of the same payment is bound to the order. So the order is fulfilled once.
 ///
-/// **An order that differs.** The token of an order came with a payment for another product or quantity: a seat, a fault of
-/// the store. The account gets what the proof holds. The order stays as it is: it waits for a payment
-/// that agrees, and ends as each unpaid order does.
+/// **An order that differs.** The token of an order came with a payment for another product or quantity: a fault of the
+/// store. The account gets what the proof holds. The order stays as it is: it waits for a payment
+/// that agrees, and ends as each unpaid order does. Seats agree in any number: the order says how many there will be, and
+/// the store charges those that are missing.
+///
+/// **What somebody else has paid.** An assigned seat and a family share pay no order, and their token, if they have one, is
+/// the payer's: it is not looked at.
 ///
 /// **One token on two payments.** The transaction that is committed first gets the order. The second gets the
 /// order's account as its owner, because the token proves the account; only the order is taken. The result
@@ -44,7 +48,7 @@ package enum OrderMatcher {
       of: transaction, named: key ?? transaction.key, classified: classified,
       isFromSheet: user.paidOrder != nil, from: source, window: window)
     var match = decide(transaction, classified: classified, facts, user)
-    if transaction.accountToken?.isGuest == true, match.lane == .device { match.evidence.append(.guest) }
+    if transaction.ownToken?.isGuest == true, match.lane == .device { match.evidence.append(.guest) }
     return match
   }
 
@@ -73,7 +77,7 @@ package enum OrderMatcher {
       return match
     }
     var owner: String?
-    if classified.fulfilsTokenOrder, transaction.accountToken != nil {
+    if classified.fulfilsTokenOrder, transaction.ownToken != nil {
       owner = bind(&match, facts, user)
     } else if classified.isProposed(isFromSheet: user.paidOrder != nil) {
       propose(&match, facts, user)
@@ -84,9 +88,9 @@ package enum OrderMatcher {
     inherit(&match, owner, classified, facts)
     let isUnclaimed = match.lane == .device && facts.known == nil && facts.tokenOrders == nil
     // A guest's purchase is the device's, whichever account is signed in.
-    let isOthers = classified.origin == .familyShare || transaction.accountToken?.isGuest == true
+    let isOthers = classified.isOfAnotherPayer || transaction.ownToken?.isGuest == true
     guard isUnclaimed, !isOthers else { return match }
-    if transaction.accountToken != nil, user.isAskedAboutTokens {
+    if transaction.ownToken != nil, user.isAskedAboutTokens {
       match.evidence.append(.appIsAsked)
     } else if let owner = user.ownerByPolicy {
       match.lane = owner.lane

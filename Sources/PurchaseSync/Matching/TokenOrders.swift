@@ -4,14 +4,15 @@ import PurchaseQueue
 /// A query for the orders with one account token.
 package struct TokenQuery: Sendable, Hashable {
   package var token: UUID
-  /// Only orders of this product and quantity; nil for all.
+  /// Only orders of this product, and of this quantity if there is one; nil for all.
   package var product: Product?
   /// The greatest number of orders in the result.
   package var limit: Int
 
   package struct Product: Sendable, Hashable {
     package var id: String
-    package var quantity: Int
+    /// Nil for any: of a subscription the number of seats that were paid is not that of the order.
+    package var quantity: Int?
   }
 
   package init(_ token: UUID, product: Product? = nil, limit: Int) {
@@ -48,7 +49,8 @@ package struct TokenOrders: Sendable, Hashable {
       payable = hasAgreeing && Self.isOnlyOrder(first, payable: transaction, window) ? [first] : []
       return
     }
-    let product = TokenQuery.Product(id: transaction.soldProductID, quantity: transaction.quantity)
+    let product = TokenQuery.Product(
+      id: transaction.soldProductID, quantity: transaction.isSubscription ? nil : transaction.quantity)
     let agreeing = try source.orders(TokenQuery(token, product: product, limit: Self.most))
     hasAgreeing = !agreeing.isEmpty
     payable = Self.payable(agreeing, by: transaction, window)
@@ -75,7 +77,11 @@ package struct TokenOrders: Sendable, Hashable {
     ]
     let possible = agreeing.filter { $0.boundTo == nil && $0.createdAt <= end && !done.contains($0.state) }
     let waiting = possible.filter { $0.state != .cancelled }
-    return waiting.filter { $0.createdAt <= paid } + waiting.filter { $0.createdAt > paid }.reversed()
+    let likely =
+      waiting.filter { $0.createdAt <= paid } + waiting.filter { $0.createdAt > paid }.reversed()
       + possible.filter { $0.state == .cancelled }
+    // Of several numbers of seats, the order of just as many comes first.
+    let quantity = transaction.quantity
+    return likely.filter { $0.quantity == quantity } + likely.filter { $0.quantity != quantity }
   }
 }

@@ -8,9 +8,10 @@ import PurchaseQueue
 /// | `revocation` | a revocation date, and no unit is left: a refund of a part leaves the class, and one of the rest of a replaced plan's price is an `upgrade`, as is the switch to a bundle | the one that it fulfilled, or its token's | as before the revocation |
 /// | `upgrade` | marked as upgraded, or revoked with the reason that a bundle took its place: another plan replaced this period | the one that it fulfilled, or its token's | as before the upgrade |
 /// | `familyShare` | ownership: family shared | none | the account of its original |
+/// | `assigned` | ownership: assigned | none: its token is its purchaser's | the device, until the backend says whose it is |
 /// | `renewal` | reason: renewal; or later in a chain, with a period of its own and no reason | none | the account of its token's order, else of its original |
 /// | `restore` | later in a chain, without a period of its own | none | as for `renewal` |
-/// | `upgrade` | later in a chain, with a period of its own; reason: purchase. Another plan, or the same one bought again after it lapsed | its token's | as for `renewal` |
+/// | `upgrade` | later in a chain, with a period of its own; reason: purchase. Another plan, the same one bought again after it lapsed, or more seats | its token's | as for `renewal` |
 /// | `outOfApp` | an offer code, and no token: redeemed in the App Store | none | no account yet |
 /// | `purchase` | none of these | its token's; if the original API has lost the token, one is proposed | the order's account |
 ///
@@ -26,6 +27,8 @@ public enum TransactionClass: String, Sendable, Hashable, Codable, CaseIterable 
   case restore
   /// A family member's purchase, shared with this store account.
   case familyShare
+  /// A seat of a subscription that somebody else has paid.
+  case assigned
   /// The customer bought again within a subscription, or such a purchase replaced this period.
   case upgrade
   /// The purchase was refunded in full, or is no longer shared.
@@ -44,6 +47,8 @@ package enum ClassSign: String, Sendable, Hashable, Codable, CaseIterable {
   case upgradedToBundle
   /// Its ownership is family shared.
   case sharedOwnership
+  /// It is an assigned seat.
+  case assignedSeat
   /// Its reason is a renewal.
   case reasonRenewal
   /// Its reason is a purchase.
@@ -99,6 +104,7 @@ package struct Classification: Sendable, Hashable {
 
   private static func origin(of transaction: borrowing StoreTransaction) -> (TransactionClass, [ClassSign]) {
     if transaction.ownership == .familyShared { return (.familyShare, [.sharedOwnership]) }
+    if transaction.ownership == .assigned { return (.assigned, [.assignedSeat]) }
     if transaction.reason == .renewal { return (.renewal, [.reasonRenewal]) }
     if transaction.transactionID != transaction.originalTransactionID {
       let hasPeriod = transaction.expiresAt != nil || transaction.productKind == .autoRenewable
@@ -127,6 +133,9 @@ package struct Classification: Sendable, Hashable {
   }
 
   /// Whether a token that names an order also names the owner, although the transaction does not fulfil that
-  /// order. Not for a family share: its token is that of the family member who paid.
-  var inheritsByToken: Bool { origin != .familyShare && origin != .purchase }
+  /// order. Not for what somebody else has paid: its token is that of the payer.
+  var inheritsByToken: Bool { origin != .purchase && !isOfAnotherPayer }
+
+  /// Whether somebody else has paid for it.
+  var isOfAnotherPayer: Bool { origin == .familyShare || origin == .assigned }
 }

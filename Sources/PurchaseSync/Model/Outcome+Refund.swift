@@ -14,11 +14,11 @@ extension Outcome {
   /// any refund, so all of it is. Nil for every other verdict, and if the details in the file are damaged.
   public var refundedUnits: Int? { refund?.units }
 
-  /// How many units the purchase gives now: all of them if it is fulfilled, what is left after a refund, else none. Nil if
-  /// the details in the file are damaged. Of another account's purchase it is 0.
+  /// How many units the purchase gives now: all of them if it is fulfilled, without refunded seats; what is left after a
+  /// refund; else none. Nil if the details in the file are damaged. Of another account's purchase it is 0.
   public var unitsHeld: Int? {
-    guard let quantity = purchase?.quantity else { return nil }
-    if isFulfilled { return quantity }
+    guard let units = paidUnits else { return nil }
+    if isFulfilled { return units }
     guard owner != .another, let refund else { return 0 }
     return refund.quantity - refund.units
   }
@@ -30,7 +30,7 @@ extension Outcome {
   /// does not say how many units are refunded, a share that is no number of whole units takes back its part of the amount,
   /// rounded down. Nil like ``unitsHeld``.
   public func amount(perUnit: Int) -> Int? {
-    guard let quantity = purchase?.quantity else { return nil }
+    guard let quantity = paidUnits else { return nil }
     let (all, isTooMuch) = max(0, perUnit).multipliedReportingOverflow(by: max(0, quantity))
     let amount = isTooMuch ? .max : all
     if isFulfilled { return amount }

@@ -32,13 +32,15 @@ public struct Outcome: Sendable, Hashable {
   /// Whether this person, or this device, has what was paid: credited now or before. False for a refund, for a period that
   /// is over, and for another account's purchase.
   public var isFulfilled: Bool { (verdict == .granted || verdict == .duplicate) && owner != .another }
-  /// The product and how many units; nil if the details in the file are damaged.
+  /// The product and how many units; nil if the details in the file are damaged. Of a subscription they are seats.
   public var purchase: (productID: String, quantity: Int)? {
     details.known.map { ($0.productID, $0.quantity) }
   }
   /// The bundle that the customer paid for, if ``purchase`` is a subscription that is part of one. Each subscription of a
   /// bundle has an outcome of its own; one of them has the order. Nil for every other purchase.
   public var bundleProductID: String? { details.known?.bundleProductID }
+  /// The units without refunded seats.
+  var paidUnits: Int? { details.known.map(\.units) }
   /// What was refunded of it, if the verdict is `refunded`.
   var refund: KnownRefund? {
     guard verdict == .refunded else { return nil }

@@ -11,7 +11,7 @@ public struct PurchaseOrder: Sendable, Hashable {
   public var account: String
   /// The product to buy.
   public var productID: String
-  /// How many units.
+  /// How many units; of a subscription, how many seats it is to have in all.
   public var quantity: Int
   /// The order's state, as far as the device knows.
   public var state: OrderState

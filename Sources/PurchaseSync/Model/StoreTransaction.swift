@@ -15,7 +15,8 @@ public struct StoreTransaction: Sendable, Hashable {
   public var originalTransactionID: String
   /// The product.
   public var productID: String
-  /// How many units.
+  /// How many units; of a subscription, the seats that this transaction paid for. Of an assigned seat it is one, whatever its
+  /// purchaser bought.
   public var quantity: Int
   /// When the store charged.
   public var purchasedAt: Timestamp
@@ -49,7 +50,9 @@ public struct StoreTransaction: Sendable, Hashable {
   /// The purchase of a bundle that it is part of; nil if the customer paid for the product alone, and where the proof cannot
   /// say.
   public var bundle: BundlePurchase?
-  /// Whether the purchase is the user's own or shared by the family; nil where the proof cannot say.
+  /// How many of its seats were refunded, without an end for who has paid; nil where the proof cannot say.
+  public var revokedSeats: Int?
+  /// Whether the purchase is the user's own, shared by the family, or an assigned seat; nil where the proof cannot say.
   public var ownership: OwnershipType?
   /// Whether the customer bought or the store renewed; nil in app receipts and in proofs signed before June
   /// 2023.
@@ -84,7 +87,8 @@ public struct StoreTransaction: Sendable, Hashable {
     self.init(
       environment: signed.environment, transactionID: signed.transactionID,
       originalTransactionID: signed.originalTransactionID, productID: signed.productID,
-      quantity: signed.quantity, purchasedAt: Timestamp(milliseconds: signed.purchaseDate),
+      quantity: signed.ownership == .assigned ? min(1, signed.quantity) : signed.quantity,
+      purchasedAt: Timestamp(milliseconds: signed.purchaseDate),
       accountToken: signed.appAccountToken.flatMap(UUID.init(uuidString:)),
       proof: Payload(kind: ProofKind.signedTransaction.rawValue, bytes: Array(jws.utf8)),
       isVerified: isVerified
@@ -98,6 +102,7 @@ public struct StoreTransaction: Sendable, Hashable {
     revokedAt = signed.revocationDate.map(Timestamp.init(milliseconds:))
     revocationReason = signed.revocationReason
     refundedShare = signed.refundedShare
+    revokedSeats = signed.multiSeatInfo.map { $0.revokedSeats ?? 0 }
     isUpgraded = signed.isUpgraded
     bundle = signed.bundle
     ownership = signed.ownership
@@ -164,6 +169,15 @@ extension Timestamp {
 }
 
 extension StoreTransaction {
+  /// Whether somebody else has paid: a family member who shares it, or the purchaser of an assigned seat. It pays no order.
+  package var isOfAnotherPayer: Bool { ownership?.isOfAnotherPayer ?? false }
+
+  /// The account token, if it is this customer's. What somebody else has paid carries that person's token, or none.
+  package var ownToken: UUID? { isOfAnotherPayer ? nil : accountToken }
+
+  /// Whether it pays for a period of a subscription that renews. Its quantity is a number of seats.
+  package var isSubscription: Bool { productKind.map { $0 == .autoRenewable } ?? (expiresAt != nil) }
+
   /// Whether the store took all of it back, so that it gives nothing any more. A part of it leaves the other units; a
   /// refunded period is over, whatever share of it was left.
   var isTakenBack: Bool {

@@ -21,6 +21,8 @@ package struct TransactionDetails: Codable, Hashable, Sendable {
   package var revocationReason: Int?
   /// In thousandths of a percent.
   package var refundedShare: Int?
+  /// Nil where the proof does not say; 0 if it could, and there are none.
+  package var revokedSeats: Int?
   package var isUpgraded: Bool?
   package var signedAt: Timestamp?
   /// The bundle that was paid, if it is part of one, and the payment of it.
@@ -45,6 +47,7 @@ package struct TransactionDetails: Codable, Hashable, Sendable {
     revokedAt = transaction.revokedAt
     revocationReason = transaction.revocationReason?.rawValue
     refundedShare = transaction.refundedShare?.milliPercent
+    revokedSeats = transaction.revokedSeats
     isUpgraded = transaction.isUpgraded
     signedAt = transaction.signedAt
     bundleProductID = transaction.bundle?.productID
@@ -65,6 +68,12 @@ package struct TransactionDetails: Codable, Hashable, Sendable {
     try jsonText(of: "transaction \(transactionID)")
   }
 
+  /// How many units it gives if it is fulfilled: what it paid for, without the seats that were refunded.
+  package var units: Int {
+    let (left, isBelow) = quantity.subtractingReportingOverflow(max(0, revokedSeats ?? 0))
+    return isBelow ? 0 : max(0, left)
+  }
+
   /// The claim of an entry that is bound to this order, or to no order.
   package func claim(orderNumber: String?) -> Claim {
     let proposed = orderNumber == nil ? candidates : nil
@@ -79,7 +88,7 @@ package struct TransactionDetails: Codable, Hashable, Sendable {
 extension TransactionDetails {
   /// A property of a transaction that the store may change after it is settled.
   package enum Change: String, Hashable, CaseIterable {
-    case revocation, upgrade, expiry
+    case revocation, upgrade, expiry, seats
   }
 
   /// The changes against `known`, the details of an earlier delivery.
@@ -95,6 +104,8 @@ extension TransactionDetails {
     if let expiresAt, let other = known.expiresAt, expiresAt.wholeSeconds != other.wholeSeconds {
       changes.append(.expiry)
     }
+    // A receipt says nothing of seats.
+    if let revokedSeats, revokedSeats != known.revokedSeats ?? 0 { changes.append(.seats) }
     return changes
   }
 

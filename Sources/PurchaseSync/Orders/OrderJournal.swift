@@ -38,7 +38,8 @@ struct OrderJournal {
     byNumber = statement("number=?")
     let sequence = " ORDER BY bound_to IS NOT NULL, created_at DESC, number DESC LIMIT ?"
     byToken = statement("account_token=?" + sequence)
-    byTokenAndProduct = statement("account_token=? AND product=? AND quantity=?" + sequence)
+    byTokenAndProduct = statement(
+      "account_token=? AND product=? AND quantity=coalesce(?, quantity)" + sequence)
     byTransaction = statement("bound_to=?")
     byExisting = statement("existing_key=?")
     noticed = statement("notice IS NOT NULL ORDER BY number LIMIT ?")
@@ -56,7 +57,9 @@ struct OrderJournal {
   func rows(_ query: TokenQuery) throws(QueueError) -> [OrderRow] {
     let (token, limit) = (SQLValue.text(query.token.uuidString), SQLValue.integer(Int64(query.limit)))
     guard let product = query.product else { return try rows(byToken, [token, limit]) }
-    return try rows(byTokenAndProduct, [token, .text(product.id), .integer(Int64(product.quantity)), limit])
+    return try rows(
+      byTokenAndProduct,
+      [token, .text(product.id), product.quantity.map { .integer(Int64($0)) } ?? .null, limit])
   }
 
   /// All orders, by the time at which they were made.

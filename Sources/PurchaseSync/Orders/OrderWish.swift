@@ -6,12 +6,20 @@ import PurchaseQueue
 struct OrderWish: Sendable {
   var account: String
   var product: String
+  /// How many units, or how many seats the subscription is to have in all.
   var quantity: Int
+  /// What is counted. It makes no other wish: a product is sold in one way.
+  var count = Count.units
   /// What the app adds. It makes no other wish.
   var note: OrderNote
 
   init(account: String, product: String, quantity: Int, note: OrderNote = OrderNote()) {
     (self.account, self.product, self.quantity, self.note) = (account, product, quantity, note)
+  }
+
+  init(account: String, product: String, seats: Int, note: OrderNote = OrderNote()) {
+    self.init(account: account, product: product, quantity: seats, note: note)
+    count = .seats
   }
 
   init(of order: PurchaseOrder) {
@@ -28,6 +36,21 @@ struct OrderWish: Sendable {
 }
 
 extension OrderWish {
+  enum Count: String, Sendable {
+    case units, seats
+
+    /// The most that StoreKit sells at once (`Product.PurchaseOption.quantity`). Of seats no source says it: this is more than
+    /// any group has.
+    var most: Int { self == .units ? 10 : 100_000 }
+  }
+
+  /// Throws before a payment that the store would refuse.
+  func checkQuantity() throws(SyncError) {
+    guard 1...count.most ~= quantity else {
+      throw .encoding(what: "an order of \(quantity) \(count.rawValue), of 1 to \(count.most),")
+    }
+  }
+
   /// The bytes of its texts.
   var bytes: Int { account.utf8.count + product.utf8.count }
 
@@ -42,7 +65,7 @@ extension OrderWish {
       quantity: quantity, purchasedAt: moment, accountToken: nil,
       proof: Payload(kind: ProofKind.signedTransaction.rawValue, bytes: []))
     (transaction.expiresAt, transaction.revokedAt, transaction.signedAt) = (moment, moment, moment)
-    transaction.refundedShare = .whole
+    (transaction.refundedShare, transaction.revokedSeats) = (.whole, quantity)
     let match = OrderMatch(
       kind: .none, lane: .account(account), transactionClass: .purchase, evidence: MatchEvidence.allCases)
     do throws(QueueError) {

@@ -272,7 +272,7 @@ extension PendingSales.Pending {
     case .order: published = outcome
     case .redemption: published = outcome.addressed(toBuyer: order.account, isEarlier: outcome.isAlreadyOwned)
     case .guest:
-      published = outcome.addressed(toBuyer: nil, isEarlier: answer?.accountToken != order.accountToken)
+      published = outcome.addressed(toBuyer: nil, isEarlier: answer?.ownToken != order.accountToken)
     }
     return published.isFulfilled ? change ?? Sale(published) : Sale(published)
   }

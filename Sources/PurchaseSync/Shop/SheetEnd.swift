@@ -68,6 +68,7 @@ extension StoreError {
     case "invalidPresentationContext": self = .noSheet
     case "paymentMethodBindingConfigurationRequired": self = .paymentMethodNeeded
     case "multiSeatPurchaseDisabled": self = .unsupported(reason: "this subscription sells no seats")
+    case "seatReductionNotAllowed": self = .invalidPayment(reason: "fewer seats than there are")
     default: return nil
     }
   }

@@ -39,6 +39,21 @@ extension Shop {
     return try await answer(to: wish, .order, isAnother: isAnother, sheet).get()
   }
 
+  /// Sells a subscription for several people. As the call with a quantity, and:
+  ///
+  /// `seats` is how many the subscription has **in all** after the payment. Who has 3 and asks for 5 pays 2: the purchase that
+  /// comes to `fulfil` has these 2, and adds to the others (``Outcome/unitsHeld``). Fewer seats are for the store's own
+  /// settings: the payment is refused, and nothing is charged.
+  ///
+  /// - Parameter sheet: On Apple's systems `StoreKitStore.sheet(seats:showing:)`, which names StoreKit's option.
+  public func purchase(
+    _ product: String, seats: Int, for account: String, context: PurchaseContext? = nil,
+    isAnother: Bool = false, sheet: Sheet? = nil
+  ) async throws(SyncError) -> Sale {
+    let wish = OrderWish(account: account, product: product, seats: seats, note: OrderNote(context: context))
+    return try await answer(to: wish, .order, isAnother: isAnother, sheet).get()
+  }
+
   func answer(
     to wish: OrderWish, _ kind: SaleKind, isAnother: Bool = false, _ sheet: Sheet?
   ) async -> Answer {

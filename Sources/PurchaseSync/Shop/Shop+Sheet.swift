@@ -51,7 +51,7 @@ extension Shop {
     if kind != .redemption {
       // With one token for each account, an earlier purchase of the account has the order's token, too.
       let isOver = SheetAnswer.isOver(transaction, for: order)
-      if isOver || transaction.accountToken != order.accountToken { beginAftermath() }
+      if isOver || transaction.ownToken != order.accountToken { beginAftermath() }
       if isOver { return try await answeredOver(checkout, with: transaction) }
     }
     let known = sales.answered(name, with: transaction)

@@ -33,12 +33,13 @@ extension BackendModel {
     let known = purchase(TransactionKey(told))
     var row = known ?? Purchase(told, at: now)
     row.facts = row.facts.merged(with: told)
-    if !row.isSubscription { row.feeStatus = row.status(isInBillingRetry: false) }
+    if !row.isSubscription || isApart(row.facts) { row.feeStatus = row.status(isInBillingRetry: false) }
     guard row != known else { return }
     // A later confirmation of the same facts is stored, and is no change of the row.
     var before = known?.facts
     before?.toldAt = row.facts.toldAt
     before?.shareToldAt = row.facts.shareToldAt
+    before?.seatsToldAt = row.facts.seatsToldAt
     if row.facts != before { row.updatedAt = now }
     make(.purchase(row), into: &log)
     follow(row.facts, before: known?.facts, into: &log)

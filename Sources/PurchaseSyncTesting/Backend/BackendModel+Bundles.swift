@@ -8,10 +8,14 @@ extension BackendModel {
   /// The account that paid for the bundle, if the store's record names it: another transaction of the same payment is an
   /// account's, or one of an earlier payment of the bundle. A device is no owner to inherit from: it may be another one now.
   func payer(ofBundle facts: VerifiedTransaction) -> Uploader? {
-    guard let bundle = facts.bundle, !facts.environment.reusesTransactionIDs else { return nil }
+    // A seat in a bundle is its member's, and says nothing of who has paid.
+    guard let bundle = facts.bundle, !facts.environment.reusesTransactionIDs, !facts.isOfAnotherPayer else {
+      return nil
+    }
     for id in [bundle.transactionID, bundle.originalTransactionID].compactMap(\.self) {
       let members = index.bundles[ChainKey(environment: facts.environment, originalTransactionID: id)] ?? []
-      for row in members.map({ purchases[$0] }) where row.facts.transactionID != facts.transactionID {
+      for row in members.map({ purchases[$0] })
+      where row.facts.transactionID != facts.transactionID && !row.facts.isOfAnotherPayer {
         if case .account(let account)? = presentOwner(of: row.facts.grantKey) { return .account(account) }
       }
     }

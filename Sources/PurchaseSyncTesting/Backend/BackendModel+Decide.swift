@@ -87,7 +87,8 @@ extension BackendModel {
     guard let grace = renewals[chain]?.renewal.gracePeriodExpiresDate, grace > now.milliseconds else {
       return true
     }
-    return periods(of: chain).last?.facts.transactionID != facts.transactionID
+    // The grace is of the last period, with all of its transactions.
+    return periods(of: chain).last.map { $0.facts.expiresDate != expires } ?? true
   }
 
   private func grant(

@@ -25,6 +25,8 @@ extension BackendModel {
     if facts.originalTransactionID != facts.transactionID {
       return later(facts) ?? .owner(inheritedOwner(facts) ?? uploader, reason: nil)
     }
+    // Whatever the claim says, what somebody else has paid pays no order here.
+    guard !facts.isOfAnotherPayer else { return .owner(uploader, reason: nil) }
     if let token = facts.appAccountToken { return named(by: token, claim, facts, from: uploader) }
     switch claim.match {
     case .bound: return bound(claim, facts, from: uploader)
@@ -59,8 +61,9 @@ extension BackendModel {
     for name in names {
       if let order = free.first(where: { $0.number == name }) { return order }
     }
-    return free.last { isMade($0, before: facts) && $0.state != .cancelled }
-      ?? free.last { isMade($0, before: facts) }
+    let made = free.filter { isMade($0, before: facts) }
+    return made.last { $0.quantity == facts.quantity && $0.state != .cancelled }
+      ?? made.last { $0.state != .cancelled } ?? made.last
   }
 
   private static let fulfilled = "another transaction had fulfilled the order"
@@ -114,9 +117,10 @@ extension BackendModel {
     facts.purchaseDate >= order.createdAt.milliseconds - order.createdAt.milliseconds % 1_000
   }
 
-  /// The order of a bundle names the bundle, and each transaction of its payment one subscription.
+  /// The order of a bundle names the bundle, and each transaction of its payment one subscription. Of a subscription the order
+  /// says how many seats there will be, and the store charges those that are missing: any number of them pays it.
   func agrees(_ order: BackendOrder, with facts: VerifiedTransaction) -> Bool {
-    order.productID == facts.soldProductID && order.quantity == facts.quantity
+    order.productID == facts.soldProductID && (order.quantity == facts.quantity || facts.expiresDate != nil)
   }
 
   /// The destination of a later transaction of a chain by its account token; nil without a token of ours.
@@ -134,22 +138,22 @@ extension BackendModel {
     return .order(order)
   }
 
-  /// The order that the account token names: the one that the transaction pays for, if there are several. The token of a
-  /// shared purchase is that of the family member who paid.
+  /// The order that the account token names: the one that the transaction pays for, if there are several. The token of what
+  /// somebody else has paid is none of this customer's.
   func tokenOrder(of facts: VerifiedTransaction) -> BackendOrder? {
     let orders = tokenOrders(of: facts)
     return payable(orders, nil, facts) ?? orders.first
   }
 
   private func tokenOrders(of facts: VerifiedTransaction) -> [BackendOrder] {
-    guard facts.ownership != .familyShared else { return [] }
-    return facts.appAccountToken.flatMap { UUID(uuidString: $0) }.map { orders(accountToken: $0) } ?? []
+    facts.ownToken.map { orders(accountToken: $0) } ?? []
   }
 
   /// The owner of a later transaction of a chain: the account of its token's order. Without such a token, the owner of
   /// the nearest earlier period that was granted, else of the original transaction, else of any granted period.
   func inheritedOwner(_ facts: VerifiedTransaction) -> Uploader? {
     if let order = tokenOrder(of: facts) { return .account(order.account) }
+    guard !isApart(facts) else { return nil }
     let isChain = facts.expiresDate != nil && !facts.environment.reusesTransactionIDs
     let granted = isChain ? periods(of: ChainKey(facts)).filter { !credits(for: $0.transaction).isEmpty } : []
     let place = Purchase(facts, at: Timestamp(milliseconds: 0)).place
@@ -163,12 +167,19 @@ extension BackendModel {
       original.transactionID = id
       if let owner = presentOwner(of: original) { return owner }
     }
-    if let token = facts.appAccountToken.flatMap({ UUID(uuidString: $0) }),
-      let order = orders(accountToken: token).first
-    {
-      return .account(order.account)
-    }
     return granted.first.flatMap { presentOwner(of: $0.transaction) } ?? payer(ofBundle: facts)
+  }
+
+  /// Whether a transaction is an assigned seat that says nothing of its subscription's owner: its first transaction is the
+  /// purchaser's, or is not known. The sources do not say whose id a seat has, so only a first transaction that is a seat
+  /// itself makes the others the same member's.
+  func isApart(_ facts: VerifiedTransaction) -> Bool {
+    guard facts.ownership == .assigned, facts.originalTransactionID != facts.transactionID else {
+      return false
+    }
+    var first = TransactionKey(facts)
+    first.transactionID = facts.originalTransactionID
+    return purchase(first)?.facts.ownership != .assigned
   }
 
   /// The present owner of a transaction's credit; nil without a credit.

@@ -54,15 +54,19 @@ extension BackendModel {
   /// try to charge, unless its renewal is off.
   package func dueSubscriptions(at now: Timestamp) -> [DueSubscription] {
     chains.sorted().compactMap { chain in
-      guard !chain.environment.reusesTransactionIDs, let last = periods(of: chain).last else { return nil }
+      let rows = periods(of: chain)
+      // A period of several transactions is refunded when all of them are.
+      guard !chain.environment.reusesTransactionIDs, let last = rows.last,
+        rows.contains(where: {
+          $0.facts.expiresDate == last.facts.expiresDate && $0.facts.revocationDate == nil
+        })
+      else { return nil }
       return reason(last, now.milliseconds).map { DueSubscription(chain: chain, reason: $0) }
     }
   }
 
   private func reason(_ last: Purchase, _ now: Int64) -> DueSubscription.Reason? {
-    guard last.facts.revocationDate == nil, let end = last.facts.expiresDate,
-      end > now - Self.billingRetry
-    else { return nil }
+    guard let end = last.facts.expiresDate, end > now - Self.billingRetry else { return nil }
     if last.facts.isTrial == true {
       return end <= now && last.willAutoRenew != false ? .endedTrial : nil
     }

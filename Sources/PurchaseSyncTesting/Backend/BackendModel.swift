@@ -165,9 +165,10 @@ package struct BackendModel: Sendable, Hashable {
     reversal(of: transaction).map { $0.units == nil } ?? false
   }
 
-  /// How many units of a credit count: all, those that a reversal leaves, or none.
+  /// How many units of a credit count: all without refunded seats, those that a reversal leaves, or none.
   package func units(of credit: Credit) -> Int {
-    guard let reversal = reversal(of: credit.transaction) else { return credit.quantity }
+    let seats = purchase(credit.transaction)?.facts.revokedSeats ?? 0
+    guard let reversal = reversal(of: credit.transaction) else { return max(0, credit.quantity - seats) }
     return max(0, credit.quantity - (reversal.units ?? credit.quantity))
   }
 
@@ -181,9 +182,12 @@ package struct BackendModel: Sendable, Hashable {
     index.purchases[transaction].map { purchases[$0] }
   }
 
-  /// The known periods of a subscription, the last one last.
+  /// The known periods of a subscription, the last one last; several of one period if seats were added. Without seats that
+  /// are listed under the id of another customer's subscription.
   package func periods(of chain: ChainKey) -> [Purchase] {
-    (index.chains[chain] ?? []).map { purchases[$0] }.sorted { $0.place < $1.place }
+    (index.chains[chain] ?? []).map { purchases[$0] }.filter { !isApart($0.facts) }.sorted {
+      $0.place < $1.place
+    }
   }
 
   var chains: Dictionary<ChainKey, [Int]>.Keys { index.chains.keys }

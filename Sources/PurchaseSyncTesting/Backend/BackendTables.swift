@@ -23,9 +23,9 @@ extension KnowledgeSource.CreateType: ColumnValue {}
 /// Tables A, B and C (R3.5 to R3.7) have exactly their columns; further facts of a row are in a table next to each,
 /// under the row's number. Moments are milliseconds since 1970, UUIDs upper case text.
 enum BackendTables {
-  /// 8: bundles. 7: shares of refunds. 6: the store, and the file's mark. 5: ledger lines that change their owner. 4: devices with secrets, owners of verdicts, reasons. 3: tables A, B and C.
+  /// 9: seats. 8: bundles. 7: shares of refunds. 6: the store, and the file's mark. 5: ledger lines that change their owner. 4: devices with secrets, owners of verdicts, reasons. 3: tables A, B and C.
   /// Files of earlier versions are refused: they hold test data that is made again in a moment.
-  static let version: Int64 = 8
+  static let version: Int64 = 9
 
   static let schema =
     """
@@ -224,6 +224,8 @@ enum BackendTables {
       Column("bundle_id", \.facts.bundleID), Column("is_consumable", \.facts.isConsumable),
       Column("period_end", \.facts.expiresDate), Column("refunded_share", \.facts.refundedShare),
       Column("share_told_at", \.facts.shareToldAt),
+      Column("revoked_seats", \.facts.revokedSeats), Column("seats_told_at", \.facts.seatsToldAt),
+      Column("is_one_of_several", \.facts.isOneOfSeveral),
       Column("is_upgraded", \.facts.isUpgraded), Column("ownership", \.facts.ownership),
       Column("is_upgraded_to_bundle", \.facts.isUpgradedToBundle),
       Column("bundle_product_id", \.facts.bundleProductID), Column("bundle_group_id", \.facts.bundleGroupID),
@@ -248,6 +250,7 @@ enum BackendTables {
       Column("is_in_billing_retry", \.renewal.isInBillingRetry),
       Column("grace_period_expires", \.renewal.gracePeriodExpiresDate),
       Column("price_increase_status", \.renewal.priceIncreaseStatus),
-      Column("will_unbundle", \.renewal.willUnbundle), Column("told_at", \.toldAt),
+      Column("will_unbundle", \.renewal.willUnbundle), Column("renewal_seats", \.renewal.seats),
+      Column("told_at", \.toldAt),
     ])
 }

@@ -47,6 +47,7 @@ package struct ChainRenewal: Sendable, Hashable {
       renewal.autoRenewProductID, renewal.productID, renewal.expirationIntent.map { "\($0.rawValue)" },
       renewal.willUnbundle.map { $0 ? "1" : "0" },
       renewal.gracePeriodExpiresDate.map { "\($0)" }, renewal.priceIncreaseStatus.map { "\($0.rawValue)" },
+      renewal.seats.map { "\($0)" },
     ].map { $0 ?? "" }
   }
 }

@@ -5,7 +5,7 @@ package import PurchaseQueue
 /// An account's holding of one product at a moment.
 package struct Entitlement: Sendable, Hashable, Encodable {
   package var productID: String
-  /// The quantity: of consumables all that were paid and not reversed, of a subscription 1.
+  /// The quantity: of consumables all that were paid and not reversed, of a subscription its seats. Who has paid keeps one.
   package var quantity: Int
   /// The known end, for subscriptions.
   package var expiresAt: Timestamp?
@@ -37,10 +37,13 @@ extension BackendModel {
         if units != 0 { once[product, default: 0] += units }
         continue
       }
-      let original =
-        purchase(credit.transaction)?.facts.originalTransactionID ?? credit.transaction.transactionID
+      let facts = purchase(credit.transaction)?.facts
+      let isApart = facts.map { self.isApart($0) } ?? false
       let chain = ChainKey(
-        environment: credit.transaction.environment, originalTransactionID: original)
+        environment: credit.transaction.environment,
+        originalTransactionID: isApart
+          ? credit.transaction.transactionID
+          : facts?.originalTransactionID ?? credit.transaction.transactionID)
       chains[chain, default: []].append(credit)
     }
     let counted = once.map {
@@ -89,9 +92,13 @@ extension BackendModel {
     guard let status = SubscriptionStatus.all(in: facts, at: now.milliseconds).first,
       let until = status.entitledUntil
     else { return nil }
-    let paid = credits.filter { $0.transaction.transactionID == status.transactionID }
+    // The status knows each transaction once. A second credit of one is a fault, and is to be seen.
+    let end = credits.first { $0.transaction.transactionID == status.transactionID }?.expiresAt
+    var seen: Set<TransactionKey> = []
+    let doubled = credits.filter { $0.expiresAt == end && !seen.insert($0.transaction).inserted }
     return Entitlement(
-      productID: status.productID, quantity: max(1, paid.reduce(0) { $0 + $1.quantity }),
+      productID: status.productID,
+      quantity: max(1, status.seats) + doubled.reduce(0) { $0 + $1.quantity },
       expiresAt: Timestamp(milliseconds: until), environment: chain.environment)
   }
 
@@ -103,6 +110,9 @@ extension BackendModel {
       expiresDate: known?.expiresDate ?? credit.expiresAt?.milliseconds ?? .min)
     period.isUpgraded = known?.isUpgraded ?? false
     period.ownership = known?.ownership
+    period.quantity = credit.quantity
+    period.revokedSeats = known?.revokedSeats
+    period.isOneOfSeveral = known?.isOneOfSeveral ?? false
     if let reversal = reversal(of: credit.transaction) {
       period.revocationDate = known?.revocationDate ?? reversal.at.milliseconds
     }

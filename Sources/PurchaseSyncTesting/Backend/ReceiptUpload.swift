@@ -112,11 +112,7 @@ extension BackendModel {
     guard told.bundleID == bundleID else { return false }
     let facts = purchase(TransactionKey(told))?.facts ?? told
     if !credits(for: facts.grantKey).isEmpty || isReversed(facts.grantKey) { return true }
-    if let token = facts.appAccountToken.flatMap({ UUID(uuidString: $0) }),
-      !orders(accountToken: token).isEmpty
-    {
-      return true
-    }
+    if let token = facts.ownToken, !orders(accountToken: token).isEmpty { return true }
     return inheritedOwner(facts) != nil
   }
 }

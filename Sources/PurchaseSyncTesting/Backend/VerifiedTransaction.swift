@@ -1,5 +1,6 @@
 package import AppStoreDocuments
 package import AppStoreReceipts
+import Foundation
 
 /// A transaction that the store confirms in any of its documents. Dates are milliseconds since 1970.
 package struct VerifiedTransaction: Sendable, Hashable {
@@ -13,7 +14,14 @@ package struct VerifiedTransaction: Sendable, Hashable {
   /// The app; nil where the store does not say.
   package var bundleID: String?
   package var productID: String
+  /// How many units, or seats; of an assigned seat one, whatever its purchaser bought.
   package var quantity: Int
+  /// How many of its seats were refunded, without an end for who has paid; nil where the store does not say.
+  package var revokedSeats: Int?
+  /// When the store said how many: a later statement may say nothing of it.
+  package var seatsToldAt: Int64?
+  /// Whether other transactions pay for the same period, because seats were added.
+  package var isOneOfSeveral = false
   /// When the store charged; 0 where it does not say.
   package var purchaseDate: Int64
   package var originalPurchaseDate: Int64?
@@ -69,7 +77,9 @@ package struct VerifiedTransaction: Sendable, Hashable {
     environment = signed.environment
     bundleID = signed.bundleID
     productID = signed.productID
-    quantity = signed.quantity
+    quantity = Self.units(signed.quantity, signed.ownership)
+    revokedSeats = signed.multiSeatInfo?.revokedSeats ?? 0
+    isOneOfSeveral = signed.additionalReason != nil
     purchaseDate = signed.purchaseDate
     originalPurchaseDate = signed.originalPurchaseDate
     expiresDate = signed.expiresDate
@@ -90,6 +100,11 @@ package struct VerifiedTransaction: Sendable, Hashable {
     appAccountToken = signed.appAccountToken
     toldAt = signed.signedDate ?? askedAt
     if refundedShare != nil { shareToldAt = toldAt }
+    seatsToldAt = toldAt
+  }
+
+  private static func units(_ quantity: Int, _ ownership: OwnershipType?) -> Int {
+    ownership == .assigned ? min(1, quantity) : quantity
   }
 
   /// From an answer of `verifyReceipt` about an app's receipt, given at `toldAt`.
@@ -101,7 +116,7 @@ package struct VerifiedTransaction: Sendable, Hashable {
     self.environment = environment
     self.bundleID = item.oldStyle?.bundleID ?? bundleID
     productID = item.productID
-    quantity = item.quantity
+    quantity = Self.units(item.quantity, item.ownership)
     // Before every order, so that an undated transaction is never matched to one.
     purchaseDate = item.purchaseDate ?? item.originalPurchaseDate ?? 0
     originalPurchaseDate = item.originalPurchaseDate
@@ -130,6 +145,13 @@ package struct VerifiedTransaction: Sendable, Hashable {
 
   /// What the customer paid for: the bundle that it is part of, else the product. An order names it.
   var soldProductID: String { bundle?.productID ?? productID }
+
+  /// Whether somebody else has paid: a family member who shares it, or the purchaser of an assigned seat.
+  package var isOfAnotherPayer: Bool { ownership?.isOfAnotherPayer ?? false }
+
+  /// The account token, if it is this customer's. What somebody else has paid carries that person's token, or none: the
+  /// sources do not say.
+  var ownToken: UUID? { isOfAnotherPayer ? nil : appAccountToken.flatMap { UUID(uuidString: $0) } }
 
   /// How much the store took back: nil if nothing. A refund of the rest of a replaced plan's price takes nothing: another
   /// period has its place (purchases-ios#6515). Nor does the switch to a bundle.
@@ -179,6 +201,10 @@ package struct VerifiedTransaction: Sendable, Hashable {
     // An app receipt names no type, and does not make a consumable another thing.
     result.isConsumable = newer.isConsumable ?? older.isConsumable
     result.appAccountToken = newer.appAccountToken ?? older.appAccountToken
+    result.isOneOfSeveral = newer.isOneOfSeveral || older.isOneOfSeveral
+    let counting = [newer, older].filter { $0.seatsToldAt != nil }
+      .max { ($0.seatsToldAt ?? 0, $0.revokedSeats ?? 0) < ($1.seatsToldAt ?? 0, $1.revokedSeats ?? 0) }
+    (result.revokedSeats, result.seatsToldAt) = (counting?.revokedSeats, counting?.seatsToldAt)
     // A document that cannot say how much does not make a part the whole.
     if newer.revocationDate != nil, newer.revocationDate == older.revocationDate {
       let saying = [newer, older].filter { $0.shareToldAt != nil }

@@ -21,6 +21,8 @@ package struct ForgedRenewal: Sendable, Hashable {
   package var bundle: BundlePurchase?
   /// Whether the subscription leaves its bundle at the next renewal, and renews alone; nil if it is part of none.
   package var willUnbundle: Bool?
+  /// How many seats renew; nil for a subscription without seats.
+  package var seats: Int?
 
   /// A renewal of the same product, unless `autoRenewProductID` differs.
   package init(

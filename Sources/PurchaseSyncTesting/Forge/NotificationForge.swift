@@ -62,6 +62,21 @@ package struct NotificationForge: Sendable, Hashable {
     return ["signedPayload": .string(receipts.sign(payload: JSONValue.object(payload).text))]
   }
 
+  /// The body of a POST, version 2, about claims of seats that the store took back.
+  package func unclaimedSeats(_ claims: [String], id: String, signedAt: Timestamp) -> JSONValue {
+    var part: [String: JSONValue] = [
+      "bundleId": .string(receipts.bundleID), "environment": .string(environment.rawValue),
+      "unclaimSeatIds": .array(claims.map(JSONValue.string)),
+    ]
+    part["appAppleId"] = appAppleID
+    let payload: [String: JSONValue] = [
+      "notificationType": .string(ServerNotificationV2.Kind.unclaimSeats.rawValue),
+      "notificationUUID": .string(id), "version": "2.0",
+      "signedDate": .integer(signedAt.milliseconds), "unclaimInfo": .object(part),
+    ]
+    return ["signedPayload": .string(receipts.sign(payload: JSONValue.object(payload).text))]
+  }
+
   /// A signed renewal info with Apple's key names.
   package func signedRenewalInfo(_ renewal: ForgedRenewal, signedAt: Timestamp) -> String {
     var payload: [String: JSONValue] = [
@@ -79,6 +94,7 @@ package struct NotificationForge: Sendable, Hashable {
     payload.merge(ReceiptForge.members(of: renewal.bundle)) { $1 }
     if let leaves = renewal.willUnbundle { payload["willUnbundle"] = .bool(leaves) }
     if let consents = renewal.consentsToPrice { payload["priceIncreaseStatus"] = consents ? 1 : 0 }
+    if let seats = renewal.seats { payload["renewalQuantity"] = .integer(Int64(seats)) }
     return receipts.sign(payload: JSONValue.object(payload).text)
   }
 

@@ -140,19 +140,29 @@ public struct ReceiptForge: Sendable, Hashable {
       members["offerDiscountType"] = .string(OfferDiscountType.freeTrial.rawValue)
     }
     if let price = record.price {
-      members["price"] = .integer(price)
+      // "For a multiseat purchase, the price is the average price per seat" (StoreFacts c.2).
+      members["price"] = .integer(record.invitations == nil ? price : record.seatPrice)
       members["currency"] = "EUR"
+    }
+    if record.invitations != nil { members["multiSeatInfo"] = Self.seatInfo(of: record) }
+    if record.isOneOfSeveral {
+      members["additionalTransactionReason"] = .string(AdditionalTransactionReason.seatAddition.rawValue)
     }
     // "The App Store omits false" (StoreFacts c.2).
     if record.isUpgraded { members["isUpgraded"] = true }
     members.merge(Self.members(of: record.bundle)) { $1 }
     if let revoked = record.revokedAt {
       let share = record.refundedShare
-      let type: RevocationType =
-        record.cause == .familyShare ? .familyRevoke : share == nil ? .fullRefund : .proratedRefund
+      // Of a seat no source has the word.
+      let type: RevocationType? =
+        switch record.cause {
+        case .assignedSeat: nil
+        case .familyShare: .familyRevoke
+        case .purchase, .renewal, .restore: share == nil ? .fullRefund : .proratedRefund
+        }
       members["revocationDate"] = .integer(revoked.milliseconds)
       members["revocationReason"] = .integer(Int64(record.revocationReason.rawValue))
-      if !record.isUpgradedToBundle { members["revocationType"] = .string(type.rawValue) }
+      if !record.isUpgradedToBundle { members["revocationType"] = type.map { .string($0.rawValue) } }
       members["revocationPercentage"] = share.map { .integer(Int64($0.milliPercent)) }
     }
     return .object(members)
@@ -168,4 +178,24 @@ public struct ReceiptForge: Sendable, Hashable {
     ]
     return fields.compactMapValues { $0.map(JSONValue.string) }
   }
+
+  /// Of a member's transaction it is the purchaser's, without the refunded seats: "only the group purchaser's transaction
+  /// contains `revokedSeatQuantity`" (StoreFacts c.2).
+  private static func seatInfo(of record: StoreTransactionRecord) -> JSONValue {
+    var info: [String: JSONValue] = [
+      "priceTiers": .array([
+        ["price": .integer(record.seatPrice), "quantity": .integer(Int64(record.quantity))]
+      ])
+    ]
+    info["invitationManagement"] = record.invitations.map { .string($0.rawValue) }
+    if record.revokedSeats > 0, record.cause != .assignedSeat {
+      info["revokedSeatQuantity"] = .integer(Int64(record.revokedSeats))
+    }
+    return .object(info)
+  }
+}
+
+extension StoreTransactionRecord {
+  /// The price of one seat; 0 for unknown.
+  fileprivate var seatPrice: Int64 { (price ?? 0) / Int64(max(1, quantity)) }
 }

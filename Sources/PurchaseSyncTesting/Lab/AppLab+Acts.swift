@@ -53,6 +53,41 @@ extension AppLab {
     await work()
   }
 
+  /// The purchaser gives a seat of a subscription to another Apple ID, whose phone gets a transaction of its own. The
+  /// subscription has as many seats as were bought, one of them the purchaser's.
+  ///
+  /// - Parameters:
+  ///   - transactionID: The purchaser's transaction.
+  ///   - member: The Apple ID of the member.
+  ///   - carriesToken: Whether the member's transaction has the purchaser's account token. Apple does not say, so try both.
+  public func assignSeat(
+    of transactionID: String, to member: String, carriesToken: Bool = false
+  ) async throws {
+    let moment = server.moment
+    try server.withStore { (store) throws(StoreModelError) in
+      _ = try store.assignSeat(of: transactionID, to: member, carriesToken: carriesToken, now: moment)
+    }
+    await work()
+  }
+
+  /// The purchaser takes a member's seat back. The member's phone learns of it when it is in the foreground next.
+  public func unassignSeat(of transactionID: String, from member: String) async throws {
+    let moment = server.moment
+    try server.withStore { (store) throws(StoreModelError) in
+      try store.unassignSeat(of: transactionID, from: member, now: moment)
+    }
+    await work()
+  }
+
+  /// The store refunds some seats of a transaction, and notifies the backend. Nothing ends for the purchaser.
+  public func refundSeats(transactionID: String, _ count: Int) async throws {
+    let moment = server.moment
+    try server.withStore { (store) throws(StoreModelError) in
+      _ = try store.refundSeats(transactionID: transactionID, count, now: moment)
+    }
+    await work()
+  }
+
   /// Answers requests to a path of your own, such as `/iap/verify`, in place of the mock backend: your company's
   /// protocol. Fault plans strike these requests as well.
   public func serve(_ path: String, _ answer: @escaping MockServer.Service) {

@@ -131,6 +131,27 @@ struct RefundWish: Decodable {
   }
 }
 
+/// One change of a subscription's seats.
+struct SeatChange: Decodable {
+  var transactionID: String
+  /// A member who gets a seat.
+  var assignTo: String?
+  /// Whether the member's transaction carries the purchaser's account token.
+  var carriesToken: Bool?
+  /// A member whose seat is taken back.
+  var takeFrom: String?
+  /// How many seats of the transaction are refunded.
+  var refunded: Int?
+  /// How many seats the next period has.
+  var renewing: Int?
+}
+
+/// The transaction that changed, or a member's new one, and its notification for a caller that posts it to its backend.
+struct SeatReply: Encodable {
+  var transactionID: String
+  var signedPayload: String
+}
+
 struct PlanChange: Decodable {
   var transactionID: String
   var productID: String?

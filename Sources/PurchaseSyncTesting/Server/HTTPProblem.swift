@@ -90,7 +90,7 @@ extension HTTPProblem {
       case .waits: (409, "waits", "Not charged yet")
       case .alreadySubscribed: (409, "subscribed", "Not charged again")
       case .unknownProduct, .invalidQuantity, .noStoreAccount, .noSubscription, .notCharged,
-        .invalidRefund:
+        .invalidRefund, .seatReduction, .invalidSeats:
         (422, "invalid", "The request makes no sense")
       }
     self.init(status: status, type: type, title: title, detail: error.description)

@@ -6,6 +6,10 @@ public struct MockSnapshot: Sendable, Hashable, Codable {
   public var credits: [Credit]
   /// The present owners of the same credits, in the same order: an account may have adopted a device's credits.
   public var creditOwners: [Uploader]
+  /// How many units of the same credits count now: without what was refunded of them.
+  public var creditUnits: [Int]
+  /// The paid transaction of each assigned seat, by the transaction of the seat.
+  public var seats: [String: String]
   /// Every order with its account and state, oldest first.
   public var orders: [BackendOrder]
   /// The newest 20,000 verdicts or more, oldest first.
@@ -51,7 +55,8 @@ extension MockSnapshot {
   private init(_ store: StoreModel, _ backend: BackendModel) {
     self.init(
       charges: store.charges, credits: backend.credits,
-      creditOwners: backend.credits.map(backend.owner(of:)), orders: backend.orders,
+      creditOwners: backend.credits.map(backend.owner(of:)),
+      creditUnits: backend.credits.map(backend.units(of:)), seats: store.paidSeats, orders: backend.orders,
       verdicts: backend.verdicts, reversals: backend.reversals, deviceAdoptions: backend.deviceAdoptions,
       doubledCredits: backend.doubledCredits, ledgerEpoch: backend.ledgerEpoch, prompts: store.prompts,
       receiptReadings: store.receiptReadings)

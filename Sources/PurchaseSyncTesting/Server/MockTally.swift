@@ -55,26 +55,24 @@ extension MockSnapshot {
   /// How many units of a charge the ledger has now: its credits without what a refund takes back. A doubled credit counts
   /// double.
   public func unitsCredited(of transactionID: String) -> Int {
-    let reversals = reversals.filter { $0.undoneAt == nil }
-    return credits.filter { $0.transaction.transactionID == transactionID }.reduce(0) { sum, credit in
-      guard let reversal = reversals.first(where: { $0.transaction == credit.transaction }) else {
-        return sum + credit.quantity
-      }
-      return sum + max(0, credit.quantity - (reversal.units ?? credit.quantity))
+    zip(credits, creditUnits).reduce(0) { sum, credit in
+      credit.0.transaction.transactionID == transactionID ? sum + credit.1 : sum
     }
   }
 
-  /// The credited charges of which the ledger has another number of units than is paid and not refunded. Periods of
-  /// subscriptions are not counted in units. Empty once the backend knows every refund.
+  /// The credited charges of which the ledger has another number of units than is paid and not refunded. Of subscriptions
+  /// only seats are counted in units. Empty once the backend knows every refund.
   public var miscounted: [StoreTransactionRecord] {
     let credited = Set(credits.map(\.transaction.transactionID))
     return charges.filter { charge in
-      guard charge.expiresAt == nil, credited.contains(charge.transactionID) else { return false }
+      guard charge.expiresAt == nil || charge.invitations != nil, credited.contains(charge.transactionID)
+      else { return false }
       return unitsCredited(of: charge.transactionID) != charge.unitsPaid
     }
   }
 
-  /// The credits of an account whose order belongs to another account.
+  /// The credits of an account whose order belongs to another account, and the seats that fulfilled an order, count more
+  /// than once, or were credited to their purchaser.
   ///
   /// The account token of the payment identifies the order, also if app and backend never saw the token. Without a
   /// token, the order that the credit names counts. Credits that a device holds belong to no account yet.
@@ -83,7 +81,12 @@ extension MockSnapshot {
       charges.map { ($0.transactionID, $0.accountToken) }, uniquingKeysWith: { first, _ in first })
     let byToken = Dictionary(orders.map { ($0.accountToken, $0) }, uniquingKeysWith: { first, _ in first })
     let byNumber = Dictionary(orders.map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
+    let owners = Dictionary(
+      zip(credits.map(\.transaction.transactionID), creditOwners), uniquingKeysWith: { first, _ in first })
     return zip(credits, creditOwners).filter { credit, owner in
+      if let paid = seats[credit.transaction.transactionID] {
+        return credit.orderNumber != nil || credit.quantity > 1 || owners[paid] == owner
+      }
       guard case .account(let account) = owner else { return false }
       let token = tokens[credit.transaction.transactionID] ?? nil
       let order = token.flatMap { byToken[$0] } ?? credit.orderNumber.flatMap { byNumber[$0] }

@@ -123,7 +123,7 @@ extension MockState {
 
   /// The routes that a path can be of, so that most requests are compared with half of them.
   static func routes(for path: String) -> [Route] {
-    path.hasPrefix("/inApps/") ? serverAPIRoutes : routes
+    path.hasPrefix("/inApps/") || path.hasPrefix("/groups/") ? serverAPIRoutes : routes
   }
 
   static let routes = [
@@ -168,6 +168,7 @@ extension MockState {
     Route("POST", "/store/bundles", sellBundleElsewhere),
     Route("POST", "/store/refunds/declines", declineRefund),
     Route("POST", "/store/refund-requests", requestRefund),
+    Route("POST", "/store/seats", changeSeats),
     Route("POST", "/store/renewals", renew),
     Route("GET", "/store/receipt", receipt),
     Route("POST", "/store/receipt/refresh", refreshReceipt),

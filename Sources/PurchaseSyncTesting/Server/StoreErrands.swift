@@ -33,7 +33,7 @@ extension MockState {
     guard finishesAtStore else { return }
     for lesson in lessons {
       for told in lesson.answer.report?.transactions ?? [] {
-        if !told.isTakenBack, told.ownership != .familyShared {
+        if !told.isTakenBack, !told.isOfAnotherPayer {
           try grant(told, proof: lesson.proof, now: now)
         }
         try finishGranted(told.transactionID)

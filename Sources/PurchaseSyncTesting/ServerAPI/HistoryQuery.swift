@@ -40,7 +40,7 @@ struct HistoryQuery: Hashable {
     }
     if let word = items.values("inAppOwnershipType").last {
       let type = OwnershipType(rawValue: word)
-      guard type == .purchased || type == .familyShared else { throw .invalidOwnership }
+      guard type == .purchased || type == .familyShared || type == .assigned else { throw .invalidOwnership }
       ownership = type
     }
     if let word = items.values("excludeRevoked").last {

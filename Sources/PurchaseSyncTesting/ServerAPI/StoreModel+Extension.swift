@@ -41,13 +41,15 @@ extension StoreModel {
     guard Self.isTransactionID(id) else { throw .invalidOriginalTransactionID }
     guard let record = transaction(id), record.kind == .autoRenewable, record.originalTransactionID == id
     else { throw .originalTransactionNotFound }
-    guard record.cause != .familyShare else { throw .familyNotExtendable }
+    guard record.ownership == .purchased else { throw .familyNotExtendable }
     guard var subscription = subscriptions[id] else { throw .originalTransactionNotFound }
     try checkExtendable(subscription, now: now)
     subscription.extend(byMilliseconds: length(ofDays: days), now: now)
     keep(subscription)
     let period = subscription.last
-    for id in [period.transactionID] + (shares.copies[period.transactionID] ?? []) {
+    // Seats that were added are of the same period.
+    let paid = transaction(period.transactionID).map { payments(ofPeriodOf: $0).map(\.transactionID) } ?? []
+    for id in paid + (shares.copies[period.transactionID] ?? []) {
       guard let position = log.positions[id] else { continue }
       amend(position) { $0.expiresAt = period.endsAt }
       receiptFiles[transactions[position].storeAccount]?.isStale = true

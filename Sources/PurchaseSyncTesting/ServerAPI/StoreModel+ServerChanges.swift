@@ -21,7 +21,7 @@ extension StoreModel {
     guard Self.isTransactionID(id) else { throw .invalidOriginalTransactionID }
     guard let record = transaction(id) else { throw .originalTransactionNotFound }
     guard record.originalTransactionID == id else { throw .idIsNotOriginal }
-    guard record.cause != .familyShare else { throw .familyNotSupported }
+    guard record.ownership == .purchased else { throw .familyNotSupported }
     let current = latest(of: id) ?? record
     guard let position = log.positions[current.transactionID] else { throw .originalTransactionNotFound }
     amend(position) { $0.accountToken = token }
@@ -32,7 +32,7 @@ extension StoreModel {
     _ report: ConsumptionReport, of id: String
   ) throws(ServerAPIError) {
     let record = try transaction(atAPI: id)
-    guard record.cause != .familyShare else { throw .familyNotSupported }
+    guard record.ownership == .purchased else { throw .familyNotSupported }
     // Version 2 takes every product, version 1 those that can be used up.
     guard report.version > 1 || record.kind == .consumable || record.kind == .autoRenewable else {
       throw .typeNotSupported

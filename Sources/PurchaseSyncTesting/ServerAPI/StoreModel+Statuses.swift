@@ -1,4 +1,5 @@
 import AppStoreDocuments
+import AppStoreReceipts
 import PurchaseQueue
 
 /// *Get All Subscription Statuses*: where each subscription of a customer stands.
@@ -34,11 +35,12 @@ extension StoreModel {
   /// Nil for a transaction without a subscription, which the model never writes.
   private func statusItem(_ record: StoreTransactionRecord) -> SubscriptionStatusItem? {
     guard let subscription = subscription(of: record.transactionID) else { return nil }
-    let isRevokedShare = record.cause == .familyShare && record.revokedAt != nil
+    let isRevokedShare = record.ownership != .purchased && record.revokedAt != nil
     return SubscriptionStatusItem(
       // A product outside a group is its own group here. The real store has none outside.
       groupID: record.groupID ?? record.productID,
       status: isRevokedShare ? .revoked : subscription.state, record: record,
-      renewal: ForgedRenewal(of: subscription, originalTransactionID: record.originalTransactionID))
+      renewal: renewal(of: record.originalTransactionID)
+        ?? ForgedRenewal(of: subscription, originalTransactionID: record.originalTransactionID))
   }
 }

@@ -22,6 +22,14 @@ enum StoreChange: Sendable, Hashable {
   case priceDeclined
   case refunded
   case refundReversed
+  /// Seats were added: at once.
+  case seatsAdded
+  /// There will be fewer seats, or more of them again, from the next renewal on.
+  case seatsReduced
+  /// Some seats were refunded, and the purchase stays.
+  case seatsRefunded
+  /// The store took back seats that the app had claimed; of these claims.
+  case seatsUnclaimed([String])
   case refundRequested
   case refundDeclined
   /// Family sharing ended.
@@ -45,7 +53,8 @@ enum StoreChange: Sendable, Hashable {
     case .refunded: isSubscription ? .cancel : .refund
     case .refundRequested: .consumptionRequest
     case .revoked: .revoke
-    case .bought, .graceEnded, .expired, .offerRedeemed, .refundReversed, .refundDeclined, .renewalExtended:
+    case .bought, .graceEnded, .expired, .offerRedeemed, .refundReversed, .refundDeclined, .renewalExtended,
+      .seatsAdded, .seatsReduced, .seatsRefunded, .seatsUnclaimed:
       nil
     }
   }
@@ -74,6 +83,11 @@ enum StoreChange: Sendable, Hashable {
     case .priceDeclined: (.didChangeRenewalStatus, nil)
     case .refunded: (.refund, nil)
     case .refundReversed: (.refundReversed, nil)
+    // No source read says which kind has these two.
+    case .seatsAdded: (.didChangeRenewalPreference, .increaseQuantity)
+    case .seatsReduced: (.didChangeRenewalPreference, .decreaseQuantity)
+    case .seatsRefunded: (.refund, .seats)
+    case .seatsUnclaimed: (.unclaimSeats, nil)
     case .refundRequested: (.consumptionRequest, nil)
     case .refundDeclined: (.refundDeclined, nil)
     case .revoked: (.revoke, nil)

@@ -47,35 +47,54 @@ extension StoreModel {
     }
   }
 
-  /// Shares a charge with the payer's family, if it is shareable.
+  /// Shares a charge with the payer's family, if it is shareable, and with those who have its seats.
   mutating func share(_ record: StoreTransactionRecord, now: Timestamp) {
     for member in account(record.storeAccount).family { share(record, with: member, now: now) }
+    shareSeats(of: record, now: now)
   }
 
   private mutating func share(_ record: StoreTransactionRecord, with member: String, now: Timestamp) {
     guard products[record.productID]?.isFamilyShareable == true, record.isCharge,
       record.kind == .nonConsumable || record.kind == .autoRenewable
     else { return }
+    copy(record, for: member, as: .familyShare) { draft in
+      draft.accountToken = nil
+      draft.price = nil
+    }
+  }
+
+  /// A transaction of another person's own for what a customer has paid.
+  @discardableResult
+  mutating func copy(
+    _ record: StoreTransactionRecord, for member: String, as cause: StoreTransactionRecord.Cause,
+    _ change: (inout StoreTransactionRecord) -> Void
+  ) -> StoreTransactionRecord {
     let chain = FamilyShares.Chain(original: record.originalTransactionID, member: member)
     var draft = fresh(record)
     draft.storeAccount = member
-    draft.cause = .familyShare
-    draft.accountToken = nil
-    draft.price = nil
+    draft.cause = cause
+    change(&draft)
     draft.originalTransactionID = shares.originals[chain] ?? ""
     let copy = append(draft)
     shares.originals[chain] = copy.originalTransactionID
     shares.owners[copy.originalTransactionID] = record.originalTransactionID
     shares.copies[record.transactionID, default: []].append(copy.transactionID)
     foreseeReceipt(with: copy)
+    return copy
   }
 
-  /// Revokes the family's shares of a transaction.
+  /// Revokes the family's shares of a transaction, and its seats.
   mutating func revokeShares(of record: StoreTransactionRecord, now: Timestamp) {
-    for member in account(record.storeAccount).family { revoke(sharesOf: record, with: member, now: now) }
+    for member in holders(of: record) { revoke(sharesOf: record, with: member, now: now) }
   }
 
-  private mutating func revoke(sharesOf record: StoreTransactionRecord, with member: String, now: Timestamp) {
+  /// The family of the payer, and who has a seat.
+  private func holders(of record: StoreTransactionRecord) -> [String] {
+    account(record.storeAccount).family
+      + (seats[record.originalTransactionID]?.members.map(\.storeAccount) ?? [])
+  }
+
+  mutating func revoke(sharesOf record: StoreTransactionRecord, with member: String, now: Timestamp) {
     for id in shares.copies[record.transactionID] ?? [] {
       guard let position = log.positions[id], transactions[position].storeAccount == member,
         counts(transactions[position], at: now)
@@ -88,7 +107,7 @@ extension StoreModel {
 
   /// Restores the shares that were revoked with a refund.
   mutating func restoreShares(of record: StoreTransactionRecord) {
-    let family = account(record.storeAccount).family
+    let family = holders(of: record)
     for id in shares.copies[record.transactionID] ?? [] {
       guard let position = log.positions[id], family.contains(transactions[position].storeAccount) else {
         continue

@@ -38,12 +38,16 @@ extension StoreModel {
     }
     announce(position)
     let record = transactions[position]
-    if var subscription = subscriptions[record.originalTransactionID] {
-      _ = subscription.refund(transactionID: transactionID, now: now)
+    // A period of several transactions ends when all of them are refunded.
+    let isOver = record.expiresAt == nil || payments(ofPeriodOf: record).allSatisfy { $0.revokedAt != nil }
+    if var subscription = subscriptions[record.originalTransactionID], isOver {
+      _ = subscription.refund(transactionID: first(ofPeriodOf: record).transactionID, now: now)
       keep(subscription)
     }
     note(.refunded, transactionID, now: now)
-    if record.isTakenBack {
+    if !isOver {
+      fitSeats(of: record, now: now)
+    } else if record.isTakenBack {
       revokeShares(of: record, now: now)
     } else if before.isTakenBack {
       restoreShares(of: record)
@@ -67,13 +71,14 @@ extension StoreModel {
   ) throws(StoreModelError) -> StoreTransactionRecord {
     let position = try position(of: transactionID)
     guard transactions[position].isCharge else { throw .notCharged(transactionID) }
-    guard transactions[position].revokedAt != nil, !transactions[position].isUpgradedToBundle else {
-      return transactions[position]
-    }
-    amend(position) { ($0.revokedAt, $0.refundedShare) = (nil, nil) }
+    guard transactions[position].revokedAt != nil || transactions[position].revokedSeats > 0,
+      !transactions[position].isUpgradedToBundle
+    else { return transactions[position] }
+    amend(position) { ($0.revokedAt, $0.refundedShare, $0.revokedSeats) = (nil, nil, 0) }
     announce(position)
     if var subscription = subscriptions[transactions[position].originalTransactionID] {
-      _ = subscription.reverseRefund(transactionID: transactionID)
+      _ = subscription.reverseRefund(
+        transactionID: first(ofPeriodOf: transactions[position]).transactionID)
       keep(subscription)
     }
     restoreShares(of: transactions[position])

@@ -69,7 +69,11 @@ extension StoreModel {
     _ change: StoreChange, about record: StoreTransactionRecord, id: String, now: Timestamp
   ) -> Made? {
     let words = change.version2
-    let isRevokedShare = record.cause == .familyShare && record.revokedAt != nil
+    let isRevokedShare = record.ownership != .purchased && record.revokedAt != nil
+    if case .seatsUnclaimed(let claims) = change {
+      let body = notificationForge.unclaimedSeats(claims, id: id, signedAt: now)
+      return Made(kind: words.kind.rawValue, subtype: nil, body: body)
+    }
     let body = notificationForge.version2(
       words.kind, words.subtype, id: id, about: record,
       renewal: renewal(of: record.originalTransactionID),

@@ -5,7 +5,7 @@ package import PurchaseQueue
 public struct StorePayment: Sendable, Hashable, Codable {
   /// The product.
   public var productID: String
-  /// How many.
+  /// How many; of a subscription, how many seats it is to have in all.
   public var quantity = 1
   /// The account token, which the transaction returns.
   public var accountToken: UUID?
@@ -43,7 +43,13 @@ extension StoreModel {
       throw .unknownProduct(payment.productID)
     }
     // "The default value is 1, the minimum value is 1, and the maximum value is 10" (SKMutablePayment.quantity).
-    let allowed = product.kind == .consumable || product.kind == .nonRenewing ? 1...10 : 1...1
+    let most =
+      switch product.kind {
+      case .consumable, .nonRenewing: 10
+      case .autoRenewable where product.invitations != nil: Self.mostSeats
+      case .autoRenewable, .nonConsumable: 1
+      }
+    let allowed = 1...most
     guard allowed.contains(payment.quantity) else {
       throw .invalidQuantity(payment.quantity, productID: payment.productID)
     }
@@ -91,6 +97,7 @@ extension StoreModel {
       quantity: payment.quantity, accountToken: payment.accountToken, purchasedAt: now,
       environment: environment, delivery: payment.delivery ?? delivery)
     draft.groupID = product.groupID
+    draft.invitations = product.invitations
     draft.price = product.price.map { price in
       // A price that no store has would overflow; it counts as unknown.
       let (total, overflow) = price.multipliedReportingOverflow(by: Int64(payment.quantity))

@@ -60,6 +60,7 @@ extension StoreModel {
     draft.originalTransactionID = ""
     (draft.isFinished, draft.finishedAt, draft.finisher) = (false, nil, nil)
     (draft.revokedAt, draft.refundedShare) = (nil, nil)
+    (draft.revokedSeats, draft.isOneOfSeveral) = (0, false)
     draft.isUpgraded = false
     draft.returnedPrice = 0
     draft.cause = .purchase

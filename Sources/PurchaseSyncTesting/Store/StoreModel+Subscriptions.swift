@@ -83,6 +83,9 @@ extension StoreModel {
   ) -> StoreTransactionRecord {
     let record = append(
       draft(of: subscription, after: latest(of: subscription.originalTransactionID), cause: cause))
+    var subscription = subscription
+    // The new period has them.
+    subscription.renewalSeats = nil
     keep(subscription)
     foreseeReceipt(with: record)
     share(record, now: now)
@@ -102,11 +105,13 @@ extension StoreModel {
     var draft = StoreTransactionRecord(
       transactionID: "", originalTransactionID: subscription.originalTransactionID,
       storeAccount: subscription.storeAccount,
-      productID: subscription.last.productID, kind: .autoRenewable, quantity: 1,
+      productID: subscription.last.productID, kind: .autoRenewable,
+      quantity: previous.map { renewedSeats(of: subscription, after: $0) } ?? 1,
       accountToken: previous?.accountToken, purchasedAt: subscription.last.startsAt, environment: environment,
       delivery: previous?.delivery ?? delivery)
     draft.cause = cause
-    draft.price = subscription.last.price
+    draft.price = subscription.last.price.map { Self.price($0, of: draft.quantity) }
+    draft.invitations = products[draft.productID]?.invitations
     fill(&draft, from: subscription)
     return draft
   }
@@ -140,6 +145,7 @@ extension StoreModel {
       return record
     }
     if subscription.isEntitled {
+      if let record = try addSeats(to: subscription, plan, draft, payment, now: now) { return record }
       let effect = try changePlan(of: original, to: plan, draft, payment, now: now)
       if effect == .unchanged, subscription.willRenew, !faults.repeatsTransactions {
         throw .alreadySubscribed(payment.productID)
@@ -173,7 +179,7 @@ extension StoreModel {
     // A code pays this period and no later one.
     if draft.offerCode != nil { subscription.last.price = draft.price }
     if subscription.periods.count > 1 { draft.originalTransactionID = subscription.originalTransactionID }
-    draft.price = subscription.last.price
+    draft.price = subscription.last.price.map { Self.price($0, of: draft.quantity) }
     fill(&draft, from: subscription)
     let record = append(draft)
     keep(subscription)

@@ -118,7 +118,11 @@ extension StoreModel {
   func renewal(of original: String) -> ForgedRenewal? {
     guard let subscription = subscriptions[shares.owners[original] ?? original] else { return nil }
     if case .gracePeriod = subscription.phase, !subscription.willRenew { return nil }
-    return ForgedRenewal(of: subscription, originalTransactionID: original)
+    var renewal = ForgedRenewal(of: subscription, originalTransactionID: original)
+    if let last = latest(of: subscription.originalTransactionID), last.invitations != nil {
+      renewal.seats = renewedSeats(of: subscription, after: last)
+    }
+    return renewal
   }
 
   /// `latest_receipt`: an app receipt with the transactions of `latest_receipt_info` (a.3).

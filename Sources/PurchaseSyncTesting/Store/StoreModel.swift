@@ -70,6 +70,8 @@ public struct StoreModel: Sendable, Hashable, Codable {
   /// No step of a subscription is due before this time; nil without a step.
   var earliestStep: Timestamp?
   var shares = FamilyShares()
+  /// Who has the seats of each subscription, by its original transaction id.
+  var seats = StoreRows<String, SeatHolders>()
   /// Products that are not for sale.
   var withdrawn: Set<String> = []
   /// What backends reported about the use of purchases, by transaction id.
@@ -99,7 +101,8 @@ public struct StoreModel: Sendable, Hashable, Codable {
     self.firstTransactionID = firstTransactionID
   }
 
-  /// Every charge in order, refunded and finished ones too: the transactions without restores and family shares.
+  /// Every charge in order, refunded and finished ones too: the transactions without restores, family shares and
+  /// assigned seats.
   public var charges: [StoreTransactionRecord] { transactions.filter(\.isCharge) }
 
   /// The transaction with this id, or nil.
@@ -188,6 +191,7 @@ extension StoreModel {
     groupSubscriptions.forgetChanges()
     consumptionReports.forgetChanges()
     shares.forgetChanges()
+    seats.forgetChanges()
     notifications.forgetChanges()
     mark = StoreMark()
     return mark

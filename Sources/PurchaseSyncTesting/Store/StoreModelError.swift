@@ -12,6 +12,10 @@ public enum StoreModelError: Error, Hashable, Sendable, CustomStringConvertible 
   case noSubscription(String)
   /// The store account already has this subscription, and it will renew.
   case alreadySubscribed(String)
+  /// The payment is for fewer seats than there are: that is for the store's settings.
+  case seatReduction(String)
+  /// There is no such seat to give or to take, or not that many.
+  case invalidSeats(String)
   /// The store account cannot be charged.
   case paymentDeclined
   /// The transaction was restored or shared, not charged.
@@ -34,6 +38,8 @@ public enum StoreModelError: Error, Hashable, Sendable, CustomStringConvertible 
     case .unknownTransaction(let id): "the store has no transaction \"\(id)\""
     case .noSubscription(let id): "transaction \"\(id)\" is no subscription, or the product is none"
     case .alreadySubscribed(let id): "the store account is subscribed to \"\(id)\""
+    case .seatReduction(let id): "the subscription to \"\(id)\" has more seats than that"
+    case .invalidSeats(let id): "the subscription of transaction \"\(id)\" has no such seats"
     case .paymentDeclined: "the store account cannot be charged"
     case .notCharged(let id): "transaction \"\(id)\" was restored or shared, not charged"
     case .invalidRefund(let id):

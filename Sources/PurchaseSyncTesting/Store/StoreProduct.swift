@@ -1,3 +1,5 @@
+public import AppStoreReceipts
+
 /// A product of the model store.
 public struct StoreProduct: Sendable, Hashable {
   /// The kinds, with the names that signed transactions give them.
@@ -55,6 +57,8 @@ public struct StoreProduct: Sendable, Hashable {
   public var isFamilyShareable = false
   /// The subscriptions of a bundle or suite; empty for the other kinds.
   public var members: [Member] = []
+  /// Who invites the members of a subscription that is sold for several people; nil if one person is the most.
+  public var invitations: InvitationManagement?
 
   /// A product; a period only for an auto-renewable subscription.
   public init(id: String, kind: Kind, period: Duration? = nil) {
@@ -88,7 +92,7 @@ public struct StoreProduct: Sendable, Hashable {
 extension StoreProduct: Codable {
   private enum Key: String, CodingKey {
     case id, kind, periodMilliseconds, groupID, level, gracePeriodMilliseconds, trialMilliseconds, price
-    case isFamilyShareable, members
+    case isFamilyShareable, members, invitations
   }
 
   /// Only `id` and `kind` have to be there.
@@ -105,6 +109,7 @@ extension StoreProduct: Codable {
     price = try fields.decodeIfPresent(Int64.self, forKey: .price)
     isFamilyShareable = try fields.decodeIfPresent(Bool.self, forKey: .isFamilyShareable) ?? false
     members = try fields.decodeIfPresent([Member].self, forKey: .members) ?? []
+    invitations = try fields.decodeIfPresent(InvitationManagement.self, forKey: .invitations)
   }
 
   /// Default values are left out.
@@ -122,5 +127,6 @@ extension StoreProduct: Codable {
     try fields.encodeIfPresent(price, forKey: .price)
     if isFamilyShareable { try fields.encode(true, forKey: .isFamilyShareable) }
     if !members.isEmpty { try fields.encode(members, forKey: .members) }
+    try fields.encodeIfPresent(invitations, forKey: .invitations)
   }
 }

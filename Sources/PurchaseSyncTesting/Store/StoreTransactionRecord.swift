@@ -14,6 +14,8 @@ public struct StoreTransactionRecord: Sendable, Hashable, Codable {
     case restore
     /// A share of a family member's purchase: not a charge.
     case familyShare
+    /// A seat of another person's subscription: not a charge.
+    case assignedSeat
   }
 
   /// Who can finish a transaction.
@@ -34,7 +36,8 @@ public struct StoreTransactionRecord: Sendable, Hashable, Codable {
   public var productID: String
   /// Which kind of product that is.
   public var kind: StoreProduct.Kind
-  /// How many.
+  /// How many. Of a subscription these are seats: those that this transaction paid for, and of an assigned seat those of its
+  /// purchaser.
   public var quantity: Int
   /// The account token that came with the payment, if any.
   public var accountToken: UUID?
@@ -78,6 +81,12 @@ public struct StoreTransactionRecord: Sendable, Hashable, Codable {
   public var offerCode: String?
   /// The price in thousandths of the currency's unit; nil for unknown.
   public var price: Int64?
+  /// Who invites the members of a subscription with seats; nil if it has one seat, and can have no more.
+  public var invitations: InvitationManagement?
+  /// How many of its seats were refunded.
+  public var revokedSeats = 0
+  /// Whether seats were added within its period, so that several transactions have paid for it.
+  public var isOneOfSeveral = false
   /// The part of the price that was returned when another plan replaced it. A refund returns all of it.
   public var returnedPrice: Int64 = 0
 
@@ -106,7 +115,13 @@ public struct StoreTransactionRecord: Sendable, Hashable, Codable {
   }
 
   /// The ownership in the store's terms.
-  public var ownership: OwnershipType { cause == .familyShare ? .familyShared : .purchased }
+  public var ownership: OwnershipType {
+    switch cause {
+    case .familyShare: .familyShared
+    case .assignedSeat: .assigned
+    case .purchase, .renewal, .restore: .purchased
+    }
+  }
 
   /// Whether nothing of it is left: refunded completely, a refunded period, or a share that was revoked.
   public var isTakenBack: Bool {
@@ -119,7 +134,7 @@ public struct StoreTransactionRecord: Sendable, Hashable, Codable {
 
   /// How many units are paid and not refunded.
   public var unitsPaid: Int {
-    guard revokedAt != nil else { return quantity }
+    guard revokedAt != nil else { return max(0, quantity - revokedSeats) }
     return isTakenBack ? 0 : quantity - (refundedShare ?? .whole).units(of: quantity)
   }
 

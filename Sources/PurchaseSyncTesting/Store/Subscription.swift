@@ -78,6 +78,8 @@ package struct Subscription: Sendable, Hashable, Codable {
   package internal(set) var renewalCount = 0
   /// The bundle that it is part of.
   package internal(set) var bundle: BundleMembership?
+  /// How many seats the next period will have; nil for as many as this one.
+  package internal(set) var renewalSeats: Int?
   /// When a backend postponed a renewal.
   package internal(set) var extendedAt: [Timestamp] = []
 
