@@ -84,10 +84,11 @@ struct MatchingFixture {
 
   static func token(of order: OrderFacts) -> UUID { orderToken(UInt8(order.number) ?? 0) }
 
-  /// Whether the sale has the token of the order, and both agree.
+  /// Whether the sale has the token of the order, and both agree. Of a subscription any number of seats does.
   func isExact(_ sale: Sale, _ order: OrderFacts) -> Bool {
     sale.kind.pays && sale.transaction.accountToken == Self.token(of: order)
-      && order.productID == sale.transaction.productID && order.quantity == sale.transaction.quantity
+      && order.productID == sale.transaction.productID
+      && (order.quantity == sale.transaction.quantity || sale.kind == .replan)
   }
 
   /// Whether the order may be proposed for the sale while it is unbound.

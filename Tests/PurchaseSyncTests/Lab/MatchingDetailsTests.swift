@@ -53,6 +53,7 @@ import Testing
       $0.expiresAt = change == .expiry ? midday.adding(milliseconds: inDays(1)) : midday
       $0.revokedAt = change == .revocation ? midday : nil
       $0.isUpgraded = change == .upgrade
+      $0.revokedSeats = change == .seats ? 1 : nil
     }
     #expect(newer.changes(since: known) == [change])
     #expect(newer.changes(since: newer).isEmpty && known.changes(since: known).isEmpty)
