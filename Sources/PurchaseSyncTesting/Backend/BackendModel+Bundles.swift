@@ -25,12 +25,13 @@ extension BackendModel {
   /// The ledger lines of a payment's other subscriptions that a device uploaded before the payer was known: they are the
   /// payer's from now on.
   func creditsOfDevices(inBundleOf facts: VerifiedTransaction) -> [Credit] {
-    guard let payment = facts.bundle?.transactionID, !facts.environment.reusesTransactionIDs else {
-      return []
-    }
+    guard let payment = facts.bundle?.transactionID, !facts.environment.reusesTransactionIDs,
+      !facts.isOfAnotherPayer
+    else { return [] }
     let members =
       index.bundles[ChainKey(environment: facts.environment, originalTransactionID: payment)] ?? []
-    return members.map { purchases[$0].facts }.filter { $0.grantKey != facts.grantKey }
+    return members.map { purchases[$0].facts }
+      .filter { $0.grantKey != facts.grantKey && !$0.isOfAnotherPayer }
       .flatMap { credits(for: $0.grantKey) }.filter { owner(of: $0).account == nil }
   }
 }

@@ -47,7 +47,7 @@ extension StoreModel {
       switch product.kind {
       case .consumable, .nonRenewing: 10
       case .autoRenewable where product.invitations != nil: Self.mostSeats
-      case .autoRenewable, .nonConsumable: 1
+      default: 1
       }
     let allowed = 1...most
     guard allowed.contains(payment.quantity) else {
