@@ -89,6 +89,9 @@ struct DecodeDetails {
     add("revocationType", transaction.revocationType?.rawValue)
     add("revocationPercentage", transaction.revocationPercentage.map(DecodeReport.percentage))
     add("refundFinding", transaction.refundFinding?.rawValue)
+    add("bundleProductID", transaction.bundle?.productID)
+    add("bundleTransactionID", transaction.bundle?.transactionID)
+    add("isUpgradedToBundle", transaction.isUpgradedToBundle ? "true" : nil)
     add("invitationManagement", transaction.multiSeatInfo?.invitations?.rawValue)
     add("revokedSeatQuantity", transaction.multiSeatInfo?.revokedSeats.map { "\($0)" })
     add("seats", transaction.multiSeatInfo.map { _ in "\(transaction.seats)" })
@@ -102,6 +105,8 @@ struct DecodeDetails {
     add("willAutoRenew", renewal.willAutoRenew.map { "\($0)" })
     add("isInBillingRetryPeriod", renewal.isInBillingRetryPeriod.map { "\($0)" })
     add("gracePeriodExpiresDate", DecodeReport.utc(renewal.gracePeriodExpiresDate))
+    add("bundleProductID", renewal.bundle?.productID)
+    add("willUnbundle", renewal.willUnbundle.map { "\($0)" })
     add("renewalQuantity", renewal.renewalSeats.map { "\($0)" })
   }
 }

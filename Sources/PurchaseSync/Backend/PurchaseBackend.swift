@@ -112,6 +112,9 @@ public struct UploadedPurchase: Sendable {
   public var productID: String
   /// How many units.
   public var quantity: Int
+  /// The purchase of a bundle, if `productID` is a subscription that is part of one, as the proof says. An order of it names
+  /// the bundle; credit each `transactionID` all the same.
+  public var bundle: BundlePurchase?
   /// When the store charged.
   public var purchasedAt: Date
   /// The order, if the device is certain of it.
@@ -142,6 +145,18 @@ public struct UploadedPurchase: Sendable {
     device = upload.device
     let proof = upload.proof(of: claim)
     (proofKind, self.proof) = (proof?.kind, proof?.data)
+    bundle = Self.bundle(in: proof)
+  }
+}
+
+extension UploadedPurchase {
+  private static func bundle(in proof: ProofDocument?) -> BundlePurchase? {
+    guard let proof, proof.kind == .signedTransaction else { return nil }
+    do throws(ReceiptDecodingError) {
+      return try SignedTransaction(jws: proof.data).bundle
+    } catch {
+      return nil  // The backend gets the proof, and decides.
+    }
   }
 }
 

@@ -47,7 +47,9 @@ extension SyncEngine {
 
   /// Takes what a guest's sheet has returned. An approval of the same product is no longer waited for.
   func receive(_ transaction: StoreTransaction, ofGuest order: PurchaseOrder) throws(SyncError) {
-    try receive(transaction)
+    // Of a bundle, no source says that what the sheet returns has the guest's token.
+    let lacksToken = transaction.accountToken == nil && transaction.bundle != nil
+    try receive(transaction, storeAccount: nil, user: lacksToken ? AppUser.none : nil)
     listBundle(of: transaction)
     // The payment is stored. A screen shows the earlier one for a week at most.
     reporting { () throws(SyncError) in

@@ -272,9 +272,19 @@ extension PendingSales.Pending {
     case .order: published = outcome
     case .redemption: published = outcome.addressed(toBuyer: order.account, isEarlier: outcome.isAlreadyOwned)
     case .guest:
-      published = outcome.addressed(toBuyer: nil, isEarlier: answer?.ownToken != order.accountToken)
+      published = outcome.addressed(toBuyer: nil, isEarlier: isEarlier(than: order))
     }
     return published.isFulfilled ? change ?? Sale(published) : Sale(published)
+  }
+
+  /// Without the guest's token it was bought before. What the sheet returns of a bundle may lack it: then only the times say
+  /// so, and the device's clock may be wrong.
+  private func isEarlier(than order: PurchaseOrder) -> Bool {
+    guard let answer, answer.ownToken == nil, answer.bundle != nil else {
+      return answer?.ownToken != order.accountToken
+    }
+    let paid = answer.purchasedAt.adding(milliseconds: MatchWindow().tokenToleranceMilliseconds)
+    return paid < order.createdAt
   }
 
   fileprivate var change: Sale? {

@@ -21,7 +21,7 @@ import Testing
     _ tokens: BundleTokens, _ body: @escaping @Sendable (AppLab, OutcomeBook) async throws -> Void
   ) async throws {
     try await AppLab.run(products: products) { lab in
-      lab.server.withStore { $0.bundleTokens = tokens }
+      lab.setBundleTokens(tokens)
       try await body(lab, OutcomeBook())
     }
   }
@@ -131,11 +131,7 @@ import Testing
   func `a member app delivers what another app has sold, by its policy`(policy: UnclaimedPolicy) async throws
   {
     try await Self.run(.none) { lab, book in
-      let moment = lab.server.moment
-      let partners = StoreProduct(bundle: "partners", of: [.init("unheard")], period: Self.month)
-      _ = try lab.server.withStore { (store) throws(StoreModelError) in
-        try store.receive(partners, soldElsewhereTo: "apple-id", now: moment)
-      }
+      try await lab.sellElsewhere(bundle: "partners", of: ["unheard"], period: Self.month)
       try await lab.phone().launch { app in
         var configuration = app.configuration
         configuration.currentAccount = { "bob" }
@@ -160,19 +156,82 @@ import Testing
         var configuration = app.configuration
         configuration.currentAccount = { "alice" }
         let shop = app.shop(configuration: configuration) { book.take($0) }
-        let sale = try await shop.redeem(for: "alice") {
-          let moment = lab.server.moment
-          _ = try lab.server.withStore { (store) throws(StoreModelError) in
-            try store.redeem(offerCode: "SPRING", product: "all", storeAccount: "apple-id", now: moment)
-          }
-          return try await app.store.unfinished().transactions.last
-        }
+        let sale = try await shop.redeem(for: "alice") { try lab.redeem("SPRING", product: "all") }
         #expect(sale.isFulfilled)
         try await lab.pass(.seconds(900))
       }
       let mock = try lab.server.snapshot()
       #expect(mock.credits.count == 2)
       #expect(mock.creditOwners.allSatisfy { $0 == .account("alice") })
+    }
+  }
+
+  @Test(arguments: BundleTokens.allCases, UnclaimedPolicy.allCases)
+  func `what a guest's sheet returns of a bundle is no account's`(
+    tokens: BundleTokens, policy: UnclaimedPolicy
+  ) async throws {
+    try await Self.run(tokens) { lab, book in
+      try await lab.phone().launch { app in
+        var configuration = app.configuration
+        configuration.currentAccount = { "bob" }
+        configuration.unclaimed = policy
+        let shop = app.shop(configuration: configuration) { book.take($0) }
+        let sale = try await shop.purchase("all", for: .guest)
+        guard case .delivered(let outcome) = sale else { throw Unexpected(sale: sale) }
+        #expect(outcome.account == nil)
+      }
+    }
+  }
+
+  private struct Unexpected: Error { var sale: Sale }
+
+  @Test func `two devices of an account deliver a bundle once, and report no contradiction`() async throws {
+    try await Self.run(.all) { lab, book in
+      let phone = lab.phone()
+      try await phone.launch { app in
+        _ = try await app.shop { book.take($0) }.purchase("all", for: "alice")
+      }
+      let pad = OutcomeBook()
+      try await lab.phone("pad").launch { app in
+        var configuration = app.configuration
+        configuration.currentAccount = { "alice" }
+        let shop = app.shop(configuration: configuration) { pad.take($0) }
+        try await shop.resume()
+        try await lab.pass(.seconds(3_600))
+      }
+      try await phone.launch { app in
+        let shop = app.shop { book.take($0) }
+        try await shop.resume()
+        try await lab.pass(.seconds(3_600))
+      }
+      let mock = try lab.server.snapshot()
+      #expect(mock.credits.count == 2)
+      #expect(mock.credits.count { $0.orderNumber != nil } == 1)
+      #expect((book.outcomes + pad.outcomes).allSatisfy { $0.isFulfilled && $0.owner == .yours })
+    }
+  }
+
+  @Test(arguments: [true, false])
+  func `a subscription that left its bundle is delivered alone, or ends`(keeps: Bool) async throws {
+    try await Self.run(.first) { lab, book in
+      let phone = lab.phone()
+      try await phone.launch { app in
+        let shop = app.shop { book.take($0) }
+        _ = try await shop.purchase("all", for: "alice")
+        try await lab.pass(.seconds(900))
+      }
+      let first = try lab.server.snapshot().charges[0].transactionID
+      try await lab.leaveBundle(transactionID: first, keeps: keeps)
+      try await lab.pass(.seconds(31 * 86_400))
+      try await phone.launch { app in
+        let shop = app.shop { book.take($0) }
+        try await shop.resume()
+        try await lab.pass(.seconds(900))
+      }
+      let renewed = book.outcomes.filter { $0.isFulfilled }.dropFirst(2)
+      #expect(Set(renewed.map { $0.purchase?.productID }) == (keeps ? ["silver", "news"] : ["news"]))
+      #expect(renewed.allSatisfy { $0.account == "alice" })
+      #expect(renewed.first { $0.purchase?.productID == "silver" }?.bundleProductID == nil)
     }
   }
 }
