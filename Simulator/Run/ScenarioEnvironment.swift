@@ -122,6 +122,7 @@ final class ScenarioEnvironment {
       case .renewal(let number, let isOn):
         _ = try store.setRenewal(on: isOn, transactionID: Self.charge(number, store), now: now)
       case .billing(let account, let works): store.setBilling(works: works, storeAccount: account, now: now)
+      case .consentRescinded(let account): try store.rescindConsent(storeAccount: account, now: now)
       case .delivery(let proofs, let forgetsToken):
         store.delivery = StoreDelivery(
           proofs: proofs.map(ProofKind.init(rawValue:)), forgetsToken: forgetsToken)
@@ -237,6 +238,8 @@ extension EnvironmentStep {
       return (.store, "charge \(number) \(isOn ? "renews" : "does not renew") from now on")
     case .billing(let account, let works):
       return (.store, "the bank \(works ? "pays" : "refuses to pay") for \(account)")
+    case .consentRescinded(let account):
+      return (.store, "a parent no longer lets \(account) use the app")
     case .delivery(let proofs, let forgetsToken):
       return (
         .store, "hands over \(proofs.joined(separator: ", "))\(forgetsToken ? ", later without token" : "")"

@@ -37,7 +37,7 @@ package struct ConformanceCheck: Sendable {
     case .ownership: sharing + owners + devices
     case .refunds: refunds + refundedParts
     case .subscriptions: subscriptions + bundles
-    case .notifications: notifications
+    case .notifications: notifications + consent
     case .restart: restarts
     case .concurrency: concurrency
     case .security: refusals + forgeries + oldProofs + strangers

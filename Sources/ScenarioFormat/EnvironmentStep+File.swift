@@ -8,7 +8,8 @@ extension EnvironmentStep {
   private enum Word: String, CaseIterable {
     case faults, wait, boughtOutside, promoted, payment, approved, refunded, refundReversed, family,
       planChanged, renewal
-    case billing, delivery, receiptLacks, backendBackedUp, backendRestored, storeAccount, phoneBackedUp
+    case billing, consentRescinded, delivery, receiptLacks, backendBackedUp, backendRestored, storeAccount,
+      phoneBackedUp
     case phoneRestored, phoneCloned, damaged, earlierVersion, repeatsTransactions, listsFinished
     case bundleTokens, bundleLeft, bundleElsewhere
   }
@@ -64,6 +65,7 @@ extension EnvironmentStep {
     case .listsFinished: return .listsFinished(try fields.flag("isOn"))
     case .billing:
       return .billing(storeAccount: try fields.storeAccount(), works: try fields.flag("works"))
+    case .consentRescinded: return .consentRescinded(storeAccount: try fields.storeAccount())
     case .delivery:
       return .delivery(proofs: try proofs(&fields), forgetsToken: try fields.flag("forgetsToken"))
     case .receiptLacks:
@@ -168,6 +170,8 @@ extension EnvironmentStep {
     case .listsFinished(let isOn): .step("happens", Word.listsFinished, ["isOn": .bool(isOn)])
     case .billing(let account, let works):
       .step("happens", Word.billing, ["storeAccount": .string(account), "works": .bool(works)])
+    case .consentRescinded(let account):
+      .step("happens", Word.consentRescinded, ["storeAccount": .string(account)])
     case .delivery(let proofs, let forgetsToken):
       .step("happens", Word.delivery, ["proofs": .texts(proofs), "forgetsToken": .bool(forgetsToken)])
     case .receiptLacks(let purchases, let readings):

@@ -31,13 +31,15 @@ package enum EnvironmentStep: Hashable {
   case renewal(purchase: Int, isOn: Bool)
   /// Whether the bank pays for this Apple ID.
   case billing(storeAccount: String, works: Bool)
+  /// A parent no longer consents to the use of the app by this Apple ID.
+  case consentRescinded(storeAccount: String)
   /// The kinds of proofs that the store delivers, and whether later launches get transactions without the account
   /// token.
   case delivery(proofs: [String], forgetsToken: Bool)
   /// The app receipt lacks so many of the next purchases, each until it was read so many times.
   case receiptLacks(purchases: Int, readings: Int)
-  /// From now on the store answers the payment of an unfinished consumable, and of a present subscription, with the
-  /// earlier transaction.
+  /// From now on the store answers the payment of an unfinished consumable, and of a subscription that runs or is over and
+  /// unfinished, with the earlier transaction.
   case repeatsTransactions
   /// Whether the store's listings contain finished transactions too.
   case listsFinished(Bool)

@@ -65,6 +65,7 @@ package enum ScenarioSchema {
       bundleTokens (on: all, first or none)   bundleLeft (purchase, keeps)
       bundleElsewhere (members, storeAccount)
       family (storeAccount, members)   storeAccount (storeAccount)
+      consentRescinded (storeAccount)
       delivery (proofs, forgetsToken)  receiptLacks (purchases, readings)
       backendBackedUp   backendRestored   phoneBackedUp   phoneRestored
       damaged (where: page or header)     earlierVersion     phoneCloned (to)

@@ -12,7 +12,7 @@ package enum ServedProducts {
       StoreProduct(id: "season", kind: .nonRenewing),
       plan("basic.monthly", level: 2, days: 30, price: 4_990),
       plan("basic.yearly", level: 2, days: 365, price: 49_990),
-      plan("premium.monthly", level: 1, days: 30, price: 9_990, trialDays: 7), bundle,
+      plan("premium.monthly", level: 1, days: 30, price: 9_990, trialDays: 7), bundle, instalments,
       team("team.monthly", invitedBy: .apple), team("crew.monthly", invitedBy: .developer),
     ]
   }
@@ -40,7 +40,15 @@ package enum ServedProducts {
     return product
   }
 
-  /// All subscriptions are in one group; level 1 is the highest.
+  /// A year that is paid monthly, in a group of its own.
+  private static var instalments: StoreProduct {
+    var product = StoreProduct(
+      subscription: "club.monthly", groupID: "club", period: .milliseconds(30 * day), price: 3_990)
+    product.commitment = 12
+    return product
+  }
+
+  /// All other subscriptions are in one group; level 1 is the highest.
   private static func plan(
     _ id: String, level: Int, days: Int64, price: Int64, trialDays: Int64? = nil
   ) -> StoreProduct {

@@ -49,7 +49,7 @@ interfaces() {
   local folder=$1 name
   shift
   for name in "$@"; do
-    swiftc -frontend -compile-module-from-interface "$folder/$name.swiftinterface" -module-name "$name" \
+    swiftc -frontend -compile-module-from-interface "$folder/$name.swiftinterface" -module-name "$name" -I "$folder" \
       -module-cache-path "$output/cache-$(basename "$folder")" -o "$folder/$name.swiftmodule"
   done
 }
@@ -69,7 +69,8 @@ for file in "$interfaces"/Newer/*.swiftinterface; do
   cat "$file" >>"$output/new/$(basename "$file")"
 done
 interfaces "$output/old" StoreKit Security Network SwiftUI os CryptoKit
-interfaces "$output/new" StoreKit Security Network SwiftUI os CryptoKit StoreKitTest
+# Files for UIKit ask for a newer system. Without its module, the others are compiled as on macOS.
+interfaces "$output/new" UIKit StoreKit Security Network SwiftUI os CryptoKit StoreKitTest
 
 # Only imported here: the build checks their function bodies.
 for name in PurchaseSQLite PurchaseQueue AppStoreReceipts; do

@@ -76,7 +76,7 @@ import Testing
     ("FirstDelivery", "first delivery", 15), ("CoinShopTests", "reply lost", 30),
     ("CoinShopTests", "killed after payment", 30), ("CoinShopTests", "Ask to Buy", 30),
     ("CoinShopTests", "sheet that lies", 30),
-    ("CoinShopTests", "two hours", 30), ("CompanyTests", "company", 30),
+    ("CoinShopTests", "two hours", 30), ("CoinShopTests", "consent", 30), ("CompanyTests", "company", 30),
   ])
   func `the tests on the page for app developers are those of the coin shop, and short`(
     file: String, example: String, most: Int

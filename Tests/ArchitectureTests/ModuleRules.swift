@@ -29,7 +29,7 @@ struct ModuleRules: Sendable {
       project: storage,
       toolchain: [
         "Foundation", "FoundationEssentials", "FoundationNetworking", "Dispatch", "StoreKit", "Security",
-        "Network", "Observation", "os", "CryptoKit",
+        "Network", "Observation", "os", "CryptoKit", "UIKit",
       ]),
     "Sources/MemoryModels": ModuleRules(
       project: ["PurchaseSync", "PurchaseQueue"], toolchain: ["Foundation"]),
@@ -176,7 +176,7 @@ struct ModuleRules: Sendable {
       guard rules.all.contains(statement.module) else {
         return finding("may not import \(statement.module)")
       }
-      let isApples = ["StoreKit", "Security", "Network", "StoreKitTest", "os", "CryptoKit"]
+      let isApples = ["StoreKit", "Security", "Network", "StoreKitTest", "os", "CryptoKit", "UIKit"]
         .contains(statement.module)
       if isApples, file.path.hasPrefix("Sources/") || file.path.hasPrefix("Tests/StoreKitTests/"),
         !statement.conditions.contains("canImport(\(statement.module))")

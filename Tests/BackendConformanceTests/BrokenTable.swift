@@ -153,9 +153,11 @@ enum BrokenTable {
       "notes-need-credentials", "notification-open",
       """
       refund-notified refund-notified-again refund-notified-first subscription-renewal-notified
-      subscription-renewal-once restart-refund
+      subscription-renewal-once restart-refund consent-rescinded
       """),
     row("bad-note-500", "notification-malformed", "notification-unsigned notification-unsigned-inside"),
+    row("consent-takes-back", "consent-rescinded", ""),
+    row("consent-unread", "consent-rescinded", ""),
     row("expiry-ignored", "subscription-lapsed", ""),
     row("per-chain", "subscription-renewed", "subscription-renewal-owner subscription-upgraded"),
     row(

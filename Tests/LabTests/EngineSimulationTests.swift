@@ -48,7 +48,7 @@ import Testing
       .restoredForAnyone: ["32"], .vaultMovesAlong: ["6"], .idsBelieved: ["39"], .refundsAddUp: ["43"],
       .wakeForgotten: ["24", "40"], .ceilingOfAShift: ["24", "26", "41"], .retriesAtOnce: ["8", "42"],
       .probesWithoutEnd: ["42"], .listsWithoutEnd: ["42"], .asksForTokens: ["42"],
-      .tellsUntilConfirmed: ["42"],
+      .tellsUntilConfirmed: ["42"], .firstProofListed: ["24", "40"],
     ]
     let result = try CommandResult(of: ["explore", "--engine", "--plant", "all"], by: .lab)
     #expect(result.status == 0, "\(result.output)\(result.errors)")

@@ -53,6 +53,8 @@ public struct OriginalPlatform: RawRepresentable, Hashable, Sendable, Codable {
   public static let tvOS = OriginalPlatform(rawValue: "tvOS")
   /// Apple Vision.
   public static let visionOS = OriginalPlatform(rawValue: "visionOS")
+  /// An organization manages the app.
+  public static let managed = OriginalPlatform(rawValue: "managed")
 }
 
 /// The store's own summary of a subscription: `status` in notifications and in the App Store Server API

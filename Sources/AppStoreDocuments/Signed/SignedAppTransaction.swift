@@ -36,6 +36,10 @@ public struct SignedAppTransaction: Sendable, Hashable {
   public var signedDate: Int64?
   /// `appTransactionId`
   public var appTransactionID: String?
+  /// `revocationDate`: when the purchase of the app was taken back. Nil as long as it was not.
+  public var revocationDate: Int64?
+  /// `storeType`: which store the app is from.
+  public var storeType: String?
   /// `originalPlatform`
   public var originalPlatform: OriginalPlatform?
   /// `deviceVerification`, base64.
@@ -58,6 +62,8 @@ public struct SignedAppTransaction: Sendable, Hashable {
 
   init(_ input: JSONFields) throws(ReceiptDecodingError) {
     var fields = input
+    // Read from the names of StoreKit's properties (N30): no page of Apple states their form in the payload.
+    fields.optional = ["revocationDate", "storeType"]
     environment = try fields.word("receiptType", as: StoreEnvironment.self)
     appID = try fields.integer("appAppleId")
     bundleID = try fields.string("bundleId")
@@ -70,6 +76,8 @@ public struct SignedAppTransaction: Sendable, Hashable {
     requestDate = try fields.milliseconds("requestDate")
     signedDate = try fields.milliseconds("signedDate")
     appTransactionID = try fields.identifier("appTransactionId")
+    revocationDate = try fields.milliseconds("revocationDate")
+    storeType = try fields.text("storeType")
     originalPlatform = try fields.word("originalPlatform", as: OriginalPlatform.self)
     deviceVerification = try fields.string("deviceVerification")
     deviceVerificationNonce = try fields.string("deviceVerificationNonce")

@@ -49,6 +49,8 @@ public struct OfferType: RawRepresentable, Hashable, Sendable, Codable {
   public static let code = OfferType(rawValue: 3)
   /// A win-back offer.
   public static let winBack = OfferType(rawValue: 4)
+  /// An offer of a retention message, to a customer who is about to cancel.
+  public static let retention = OfferType(rawValue: 5)
 }
 
 /// How an offer is paid (StoreFacts c.2, `offerDiscountType`). An open set.

@@ -13,6 +13,8 @@ package enum EngineBug: String, PlantedBug {
   case wakeForgotten, ceilingOfAShift
   // MARK: Paces
   case retriesAtOnce, probesWithoutEnd, listsWithoutEnd, asksForTokens, tellsUntilConfirmed
+  // MARK: The store's list
+  case firstProofListed
   // MARK: The vault
   case vaultMovesAlong
   // MARK: The backend
@@ -38,6 +40,7 @@ package enum EngineBug: String, PlantedBug {
     case .probesWithoutEnd:
       "a wrapper of the transport asks the backend ten times a second whether it is well"
     case .listsWithoutEnd: "a wrapper of the store lists it until the list is empty"
+    case .firstProofListed: "a wrapper of the store gives the first proof of each transaction for ever"
     case .asksForTokens:
       "a wrapper of the transport asks for a newer token before each attempt, until there is one"
     case .tellsUntilConfirmed: "the app is given an outcome again and again until it has confirmed it"

@@ -100,7 +100,7 @@ package enum EngineMark: Int, Mark {
   case restoredOnNewPhone, receiptRestored, restoredAsOwn, restoredAsAnothers, restoredAgain
   case startedFromCopy, copiedWithEntries, boughtOnCopy, adoptedOnCopy
   case sheetsDismissed, chargedAfterCancel, ownedReturned, pendingSignedOut, neverConfirmed, deviceMadeOrder
-  case idGuessed, cameOnline, twoServers, calledBack
+  case idGuessed, cameOnline, twoServers, calledBack, chainEnded
 
   package var sentence: String {
     switch self {
@@ -161,6 +161,7 @@ package enum EngineMark: Int, Mark {
     case .cameOnline: "the network came back after ten minutes or more with a purchase"
     case .twoServers: "two servers with a ledger each answered in turn"
     case .calledBack: "the app called the engine back while it was asked for a token"
+    case .chainEnded: "a proof came whose certificates had expired since"
     case .idGuessed: "a stranger named the id of a purchase, without a proof"
     case .beginTwice: "the app asked for two orders at once"
     }

@@ -23,6 +23,8 @@ struct EngineKnobs {
   var withoutOrder: Int
   /// Whether the device makes an order if the backend does not.
   var makesOrders = false
+  /// When the certificates of all proofs so far expire; nil for never.
+  var chainEnd: Int64?
   /// How many of each act.
   var acts: [(act: EngineAct, count: Int)] = []
 
@@ -56,13 +58,16 @@ struct EngineKnobs {
     if acts.contains(where: { [.restore, .clone].contains($0.act) }) { isByReference = false }
     // Another process cannot close a file that was replaced.
     if acts.contains(where: { $0.act == .secondEngine }) { acts.removeAll { $0.act == .replaceFile } }
+    // Drawn from a stream of its own, so that it does not change what else happens.
+    var chains = RandomStream(seed: seed, "chain", log: log)
+    if chains.chance(200) { chainEnd = Int64(chains.below(Int(length))) }
     if profile != .swarm { restrict() }
   }
 
   private mutating func restrict() {
     if profile == .calm { (stalls, entries, isByReference, withoutOrder) = (0, 64, false, 0) }
     if profile != .network { network = 0 }
-    if profile != .store { store = 0 }
+    if profile != .store { (store, chainEnd) = (0, nil) }
     if profile != .accounts { credentials = 0 }
     acts.removeAll { !$0.act.profiles.contains(profile) }
   }
@@ -76,6 +81,7 @@ struct EngineKnobs {
       KnobValue("limit of entries", entries),
       KnobValue("the device makes orders", makesOrders ? 1 : 0, makesOrders ? "yes" : "no"),
       KnobValue("proofs by reference", isByReference ? 1 : 0, isByReference ? "yes" : "no"),
+      KnobValue("certificates expire", chainEnd == nil ? 0 : 1, chainEnd == nil ? "no" : "yes"),
     ]
     for (order, act) in EngineAct.allCases.enumerated() where acts.contains(where: { $0.act == act }) {
       values.append(KnobValue("what happens in a run", order, "\(act)"))
@@ -92,6 +98,7 @@ struct EngineKnobs {
         + "without order \(withoutOrder)",
       "limit: \(entries) entries" + (isByReference ? ", proofs by reference" : "")
         + (makesOrders ? ", orders of the device" : ""),
+      chainEnd.map { "the certificates expire after \($0) ms" } ?? "",
       acts.map { "\($0.act) \($0.count)" }.joined(separator: ", "),
     ].filter { !$0.isEmpty }
   }

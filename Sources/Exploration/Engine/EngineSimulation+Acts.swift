@@ -12,6 +12,7 @@ import Specification
 /// Performs the acts of the schedule on the engines.
 extension EngineSimulation {
   func plan() {
+    if let chainEnd = knobs.chainEnd { later(chainEnd) { [self] in endChain() } }
     for (place, entry) in EngineSchedule(knobs, &people).entries.enumerated() {
       guard places?.contains(place) ?? true else { continue }
       later(entry.at) { [self] in

@@ -98,7 +98,7 @@ extension EngineSimulation {
     let present = account == nil ? signedIn.map(Names.account) ?? -1 : -1
     for claim in upload.claims {
       verdicts.append(
-        rule(on: claim, upload.proof(of: claim)?.kind, from: uploader, present, phone))
+        rule(on: claim, upload.proof(of: claim), from: uploader, present, phone))
     }
     checkBuyers()
     watchAnswer(verdicts)
@@ -107,7 +107,7 @@ extension EngineSimulation {
 
   /// A receipt shows no account token.
   private func rule(
-    on claim: Claim, _ proof: ProofKind?, from uploader: Int, _ signedIn: Int, _ phone: EnginePhone?
+    on claim: Claim, _ proof: ProofDocument?, from uploader: Int, _ signedIn: Int, _ phone: EnginePhone?
   ) -> ClaimVerdict {
     let sale = Names.order(claim.transactionID)
     var told = ClaimVerdict(
@@ -124,6 +124,10 @@ extension EngineSimulation {
       told.retryAfter = network.chance(500) ? 5 : nil
       return told
     }
+    if isOfEndedChain(proof, sale) {
+      told.verdict = .unknownTransaction
+      return told
+    }
     let match: LeanBackend.LeanClaim.Match =
       switch claim.match {
       case .bound: .bound(slot(of: claim.orderNumber ?? ""))
@@ -137,7 +141,7 @@ extension EngineSimulation {
     guessID(of: sale)
     let before = backend.count(of: sale)
     let answer = self.answer(
-      on: LeanBackend.LeanClaim(sale: sale, match: match), tokenIsTold: proof != .appReceipt,
+      on: LeanBackend.LeanClaim(sale: sale, match: match), tokenIsTold: proof?.kind != .appReceipt,
       isProven: proof != nil, from: uploader, signedIn: signedIn)
     if let phone {
       noted(answer, about: sale, from: uploader, signedIn, phone)

@@ -118,6 +118,8 @@ final class EngineSimulation: @unchecked Sendable {
   var unknownEntries: Set<String> = []
   /// When a reply last left a purchase in the queue.
   var leftOpen: [Int: Int64] = [:]
+  /// The first version of each transaction whose certificates have not expired.
+  var chainVersions: [Int: Int] = [:]
   /// Requests in flight that a fault strikes, and calls that hang, of the first phone.
   var struckRequests = 0
   var hangingCalls = 0

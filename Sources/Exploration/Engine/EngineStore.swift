@@ -78,8 +78,9 @@ extension EngineSimulation {
   }
 
   func transaction(_ sale: Int) -> StoreTransaction {
-    store.transaction(
-      sale, bySignature: true, isPaying: true, lacksNewest: false, at: Self.beginning + queue.now)
+    withFirstProof(
+      store.transaction(
+        sale, bySignature: true, isPaying: true, lacksNewest: false, at: Self.beginning + queue.now), sale)
   }
 
   /// Each finish has a fate of its own. One that hangs holds up the others of its call, which goes on when the engine that

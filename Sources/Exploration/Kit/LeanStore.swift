@@ -208,7 +208,7 @@ struct LeanStore {
     sales[sale].beginVersion()
   }
 
-  private static func signature(_ sale: Int, version: Int) -> Payload {
+  static func signature(_ sale: Int, version: Int) -> Payload {
     var proof = proof("signedTransaction", signedMark, sale)
     proof.bytes.append(UInt8(truncatingIfNeeded: version))
     return proof

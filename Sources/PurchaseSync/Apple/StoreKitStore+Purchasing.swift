@@ -14,8 +14,9 @@
       StoreKit.Transaction.updates.map { StoreTransaction($0) }
     }
 
-    /// Asks the user to pay for an order. On visionOS it throws `StoreError.noSheet`: there, and in apps with several
-    /// scenes, pass the sheet: ``purchase(_:sheet:)``.
+    /// Asks the user to pay for an order, in the scene that the user turned to last. The store knows the scenes that became
+    /// active after it was made, so make it at launch. Without one, visionOS throws `StoreError.noSheet`, and the other
+    /// systems choose a place. To choose it yourself, pass the sheet: ``purchase(_:sheet:)``.
     @MainActor public func purchase(_ order: PurchaseOrder) async throws -> PurchaseResult {
       try await purchase(order, sheet: Self.systemSheet)
     }
@@ -119,13 +120,20 @@
       return "\(error.domain) \(error.code)"
     }
 
-    /// StoreKit's own sheet. visionOS shows one only in a scene that the app names.
+    /// StoreKit's own sheet, in the scene that the user turned to last where one is known. visionOS shows one nowhere else.
     static var systemSheet: Sheet {
-      #if os(visionOS)
-        return { _, _ in throw StoreError.noSheet }
-      #else
-        return { product, options in try await product.purchase(options: options) }
-      #endif
+      { product, options in
+        #if canImport(UIKit)
+          if #available(iOS 17, macOS 14, *), let scene = AppScenes.shared.front {
+            return try await purchase(product, in: scene, options)
+          }
+        #endif
+        #if os(visionOS)
+          throw StoreError.noSheet
+        #else
+          return try await product.purchase(options: options)
+        #endif
+      }
     }
 
     /// The order's account token, and its quantity if it is not 1. StoreKit accepts a quantity only for

@@ -3,7 +3,7 @@
 
   /// The device's App Store, through StoreKit 2 and the app receipt file.
   ///
-  /// It has no state: create as many as you like. It never prompts, except in `refreshReceipt`, `sync` and
+  /// It has no state, and all of them share what they know of the app's scenes: create as many as you like. It never prompts, except in `refreshReceipt`, `sync` and
   /// `purchase`, and never blocks the main thread.
   public struct StoreKitStore: StoreClient {
     /// How long one finish may take, in milliseconds.
@@ -12,7 +12,11 @@
     private let quietLimit: Int64 = 5_000
 
     /// Creates the store of this app.
-    public init() {}
+    public init() {
+      #if canImport(UIKit)
+        Task { @MainActor in AppScenes.shared.watch() }
+      #endif
+    }
 
     /// Reads `Transaction.unfinished`, and nothing that may show the sign-in dialog of the store: the account's name is
     /// signed into each transaction. Transactions that StoreKit could not verify are included, with a flag.
@@ -37,8 +41,11 @@
     /// Reads the receipt's file.
     public func receipt() async throws -> [UInt8]? { try await AppReceiptFile.ofThisApp.read() }
 
-    /// Fetches a new receipt. **May ask for a password.**
+    /// Fetches a new receipt with `AppStore.sync()`. **May ask for a password.** Only if there is no receipt after that, as
+    /// can be the case in the sandbox, the deprecated `SKReceiptRefreshRequest` asks for one.
     public func refreshReceipt() async throws -> [UInt8]? {
+      try await sync()
+      if let receipt = try await receipt() { return receipt }
       try await ReceiptRefresh.run()
       return try await receipt()
     }

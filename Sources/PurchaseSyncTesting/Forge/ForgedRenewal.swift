@@ -16,6 +16,8 @@ package struct ForgedRenewal: Sendable, Hashable {
   package var gracePeriodExpiresAt: Timestamp?
   /// Whether the customer consented to a higher price; nil without a question.
   package var consentsToPrice: Bool?
+  /// What follows the commitment; nil without one. Until then the next payment is certain.
+  var commitment: Commitment?
 
   /// The bundle that the next renewal is part of.
   package var bundle: BundlePurchase?
@@ -43,6 +45,15 @@ package struct ForgedRenewal: Sendable, Hashable {
     if let membership = subscription.bundle {
       willUnbundle = membership.leaving == .alone
       if membership.leaving == nil { bundle = membership.purchase(nil) }
+    }
+    if let commitment = subscription.commitment {
+      self.commitment = Commitment(
+        endsAt: commitment.endsAt, productID: subscription.nextPlan.productID,
+        willRenew: subscription.willRenew,
+        price: subscription.nextPrice.map { $0 * Int64(subscription.nextPlan.commitment ?? 1) })
+      if subscription.isBound {
+        (willAutoRenew, autoRenewProductID) = (subscription.dueAt != nil, subscription.plan.productID)
+      }
     }
     switch subscription.priceIncrease {
     case .pending, .declined: consentsToPrice = false

@@ -93,9 +93,30 @@ package struct NotificationForge: Sendable, Hashable {
     }
     payload.merge(ReceiptForge.members(of: renewal.bundle)) { $1 }
     if let leaves = renewal.willUnbundle { payload["willUnbundle"] = .bool(leaves) }
+    if let commitment = renewal.commitment {
+      payload["renewalBillingPlanType"] = .string(BillingPlanType.monthly.rawValue)
+      payload["commitmentInfo"] = commitment.json
+    }
     if let consents = renewal.consentsToPrice { payload["priceIncreaseStatus"] = consents ? 1 : 0 }
     if let seats = renewal.seats { payload["renewalQuantity"] = .integer(Int64(seats)) }
     return receipts.sign(payload: JSONValue.object(payload).text)
+  }
+
+  /// The body of a POST, version 2, about a parent who no longer consents to the use of the app: it has no transaction.
+  package func consentRescinded(
+    id: String, signedAppTransaction: String, signedAt: Timestamp
+  ) -> JSONValue {
+    var app: [String: JSONValue] = [
+      "bundleId": .string(receipts.bundleID), "environment": .string(environment.rawValue),
+      "signedAppTransactionInfo": .string(signedAppTransaction),
+    ]
+    app["appAppleId"] = appAppleID
+    let payload: JSONValue = [
+      "notificationType": .string(ServerNotificationV2.Kind.rescindConsent.rawValue),
+      "notificationUUID": .string(id), "version": "2.0", "signedDate": .integer(signedAt.milliseconds),
+      "appData": .object(app),
+    ]
+    return ["signedPayload": .string(receipts.sign(payload: payload.text))]
   }
 
   /// "It isn't present in the sandbox environment" (Apple, appAppleId).

@@ -131,6 +131,10 @@ public struct ReceiptForge: Sendable, Hashable {
     members["expiresDate"] = record.expiresAt.map { .integer($0.milliseconds) }
     members["appAccountToken"] = record.accountToken.map { .string($0.uuidString.lowercased()) }
     members["subscriptionGroupIdentifier"] = record.groupID.map(JSONValue.string)
+    if let commitment = record.commitment {
+      members["billingPlanType"] = .string(BillingPlanType.monthly.rawValue)
+      members["commitmentInfo"] = commitment.json
+    }
     members["webOrderLineItemId"] = record.webOrderLineItemID.map(JSONValue.string)
     // A code is an offer of its own; a trial is an introductory offer.
     if record.offerCode != nil || record.isTrial {

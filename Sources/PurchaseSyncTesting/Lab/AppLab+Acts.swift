@@ -88,6 +88,16 @@ extension AppLab {
     await work()
   }
 
+  /// A parent no longer consents to the use of the app by this Apple ID: the store notifies the backend. Nothing is
+  /// refunded. The system would start the app no more; a test starts it once more to see that nothing that was paid is gone.
+  public func rescindConsent(storeAccount: String = "apple-id") async throws {
+    let moment = server.moment
+    _ = try server.withStore { (store) throws(StoreModelError) in
+      try store.rescindConsent(storeAccount: storeAccount, now: moment)
+    }
+    await work()
+  }
+
   /// Answers requests to a path of your own, such as `/iap/verify`, in place of the mock backend: your company's
   /// protocol. Fault plans strike these requests as well.
   public func serve(_ path: String, _ answer: @escaping MockServer.Service) {

@@ -178,6 +178,8 @@ struct RenewalWish: Decodable {
   var willRenew: Bool
 }
 
+struct ConsentWithdrawal: Decodable { var storeAccount: String }
+
 struct PriceChange: Decodable {
   var productID: String
   /// Thousandths of the currency's unit.

@@ -159,6 +159,7 @@ extension MockState {
     Route("GET", "/store/transactions/*/signed", signedProofs),
     Route("GET", "/store/transactions/*/notification", signedNotification),
     Route("GET", "/store/app-transaction", appTransaction),
+    Route("POST", "/store/consent-withdrawals", rescindConsent),
     Route("GET", "/store/products", products),
     Route("POST", "/store/payments", response: pay),
     Route("GET", "/store/unfinished", unfinished),

@@ -66,6 +66,14 @@ extension MockState {
     return mock.store.account(settings.storeAccount)
   }
 
+  /// Replies with the notification, for a caller that posts it to its backend.
+  static func rescindConsent(
+    _ mock: inout MockState, _ wish: ConsentWithdrawal, _ call: Route.Call
+  ) throws -> NotificationBody {
+    NotificationBody(
+      signedPayload: try mock.store.rescindConsent(storeAccount: wish.storeAccount, now: call.now))
+  }
+
   static func changePlan(
     _ mock: inout MockState, _ change: PlanChange, _ call: Route.Call
   ) throws -> PlanChangeReply {

@@ -16,8 +16,9 @@ public struct StoreFaults: Sendable, Hashable, Codable {
   public var listingCopies = 1
   /// Whether a second finish answers `notListed`, as with an adapter that searches the present list.
   public var forgetsFinished = false
-  /// Whether the payment of a consumable whose last transaction is not finished returns that transaction, and the payment
-  /// of a subscription that renews its present one. StoreKit 2 does, and charges nothing.
+  /// Whether the payment of a consumable whose last transaction is not finished returns that transaction, the payment of a
+  /// subscription that renews its present one, and the payment of one that is over its last one, while that is not finished
+  /// (purchases-ios#6374). StoreKit 2 does, and charges nothing.
   public var repeatsTransactions = false
   /// Whether listings still contain finished transactions, as some versions of the system do
   /// (cordova-plugin-purchase#1714).

@@ -124,6 +124,7 @@ extension StoreModel {
     draft.isTrial = subscription.last.isTrial
     draft.groupID = subscription.plan.groupID
     draft.bundle = bundlePayment(of: subscription)
+    draft.commitment = subscription.commitment
     draft.webOrderLineItemID = lineItem
   }
 
@@ -154,6 +155,7 @@ extension StoreModel {
       guard let record = latest(of: original) else { throw .unknownTransaction(original) }
       return record
     }
+    if faults.repeatsTransactions, let over = latest(of: original), !over.isFinished { return over }
     subscription.resubscribe(to: plan, transactionID: nextTransactionID, now: now)
     let record = write(subscription, draft, payment, now: now)
     note(.subscribed(again: true), record.transactionID, now: now)

@@ -23,7 +23,7 @@ public enum StorePace: Sendable, Hashable, Codable {
       gracePeriodMilliseconds: product.gracePeriod > .zero
         ? grace(product.gracePeriod.inMilliseconds, of: period) : 0,
       retryMilliseconds: retry, trialMilliseconds: product.trial.map { length($0.inMilliseconds) },
-      price: product.price
+      commitment: product.commitment, price: product.price
     )
   }
 

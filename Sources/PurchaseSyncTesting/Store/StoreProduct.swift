@@ -51,6 +51,8 @@ public struct StoreProduct: Sendable, Hashable {
   public var gracePeriod = Duration.zero
   /// The length of the free trial for the first subscription of the group; nil for none.
   public var trial: Duration?
+  /// To how many payments, of one period each, a customer agrees; nil for a subscription that can end with any period.
+  public var commitment: Int?
   /// Thousandths of the currency's unit; nil if no document has a price.
   public var price: Int64?
   /// Whether the family of the paying store account gets it too.
@@ -92,7 +94,7 @@ public struct StoreProduct: Sendable, Hashable {
 extension StoreProduct: Codable {
   private enum Key: String, CodingKey {
     case id, kind, periodMilliseconds, groupID, level, gracePeriodMilliseconds, trialMilliseconds, price
-    case isFamilyShareable, members, invitations
+    case isFamilyShareable, members, invitations, commitment
   }
 
   /// Only `id` and `kind` have to be there.
@@ -107,6 +109,8 @@ extension StoreProduct: Codable {
       try fields.decodeIfPresent(Int64.self, forKey: .gracePeriodMilliseconds) ?? 0)
     trial = try fields.decodeIfPresent(Int64.self, forKey: .trialMilliseconds).map { .milliseconds($0) }
     price = try fields.decodeIfPresent(Int64.self, forKey: .price)
+    // More than a century of payments is no commitment, and would overflow.
+    commitment = try fields.decodeIfPresent(Int.self, forKey: .commitment).map { min(max(1, $0), 1_200) }
     isFamilyShareable = try fields.decodeIfPresent(Bool.self, forKey: .isFamilyShareable) ?? false
     members = try fields.decodeIfPresent([Member].self, forKey: .members) ?? []
     invitations = try fields.decodeIfPresent(InvitationManagement.self, forKey: .invitations)
@@ -125,6 +129,7 @@ extension StoreProduct: Codable {
     }
     try fields.encodeIfPresent(trial?.inMilliseconds, forKey: .trialMilliseconds)
     try fields.encodeIfPresent(price, forKey: .price)
+    try fields.encodeIfPresent(commitment, forKey: .commitment)
     if isFamilyShareable { try fields.encode(true, forKey: .isFamilyShareable) }
     if !members.isEmpty { try fields.encode(members, forKey: .members) }
     try fields.encodeIfPresent(invitations, forKey: .invitations)

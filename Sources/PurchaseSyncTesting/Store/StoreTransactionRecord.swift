@@ -77,6 +77,8 @@ public struct StoreTransactionRecord: Sendable, Hashable, Codable {
   public var groupID: String?
   /// Names the purchase of one period; of subscriptions (R2.4).
   public var webOrderLineItemID: String?
+  /// The place of the period in a commitment; nil without one.
+  public var commitment: StoreCommitment?
   /// The name of the offer code that was redeemed, if one was.
   public var offerCode: String?
   /// The price in thousandths of the currency's unit; nil for unknown.

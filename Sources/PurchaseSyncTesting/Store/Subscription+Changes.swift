@@ -6,7 +6,8 @@ package import PurchaseQueue
 extension Subscription {
   /// Turns renewal on or off; false if that changes nothing, or if the subscription has ended.
   ///
-  /// During billing retry, turning it off ends the subscription at once; in a grace period, at its end.
+  /// During billing retry, turning it off ends the subscription at once; in a grace period, at its end. Within a commitment
+  /// it has its effect after the last payment.
   package mutating func turnRenewal(on isOn: Bool) -> Bool {
     switch phase {
     case .expired, .refunded: return false
@@ -16,7 +17,7 @@ extension Subscription {
     willRenew = isOn
     if isOn, bundle?.leaving == .ends { bundle?.leaving = nil }
     if case .declined(let price) = priceIncrease, isOn { priceIncrease = .consented(price) }
-    if case .billingRetry = phase { phase = .expired(.cancelled) }
+    if case .billingRetry = phase, !isBound { phase = .expired(.cancelled) }
     return true
   }
 
@@ -57,7 +58,7 @@ extension Subscription {
     nextPlan = other
     priceIncrease = nil
     willRenew = true
-    renew(transactionID: transactionID, startsAt: now)
+    begin(transactionID: transactionID, startsAt: now)
     renewalCount = 0
   }
 

@@ -20,13 +20,15 @@ extension Subscription {
   }
 
   private mutating func endPeriod(_ transactionID: String, _ terms: RenewalTerms, now: Timestamp) -> Step {
-    switch priceIncrease {
-    case .pending, .declined: return expire(.priceIncreaseDeclined)
-    case .consented, nil: break
+    if !isBound {
+      switch priceIncrease {
+      case .pending, .declined: return expire(.priceIncreaseDeclined)
+      case .consented, nil: break
+      }
+      guard willRenew else { return expire(bundle?.leaving == .ends ? .unbundled : .cancelled) }
     }
-    guard willRenew else { return expire(bundle?.leaving == .ends ? .unbundled : .cancelled) }
     if let limit = terms.renewalLimit, renewalCount >= limit { return expire(.cancelled) }
-    guard terms.isForSale else { return expire(.productUnavailable) }
+    guard terms.isForSale || isBound else { return expire(.productUnavailable) }
     guard terms.isChargeable else {
       guard plan.gracePeriodMilliseconds > 0 else {
         phase = .billingRetry(until: now.adding(milliseconds: plan.retryMilliseconds))
@@ -48,12 +50,24 @@ extension Subscription {
     return .expired(intent)
   }
 
-  /// Adds a period of the next plan.
+  /// Adds a period: the next payment of a commitment, which the customer's wishes do not change, or the next plan's.
   mutating func renew(transactionID: String, startsAt: Timestamp) {
+    guard isBound else { return begin(transactionID: transactionID, startsAt: startsAt) }
+    var next = last
+    (next.transactionID, next.startsAt) = (transactionID, startsAt)
+    next.endsAt = startsAt.adding(milliseconds: plan.periodMilliseconds)
+    (next.refundedAt, next.payment) = (nil, last.payment.map { $0 + 1 })
+    periods.append(next)
+    phase = .active
+  }
+
+  /// Adds a period of the next plan.
+  mutating func begin(transactionID: String, startsAt: Timestamp) {
     periods.append(
       Period(
         transactionID: transactionID, productID: nextPlan.productID, startsAt: startsAt,
-        endsAt: startsAt.adding(milliseconds: nextPlan.periodMilliseconds), price: nextPrice))
+        endsAt: startsAt.adding(milliseconds: nextPlan.periodMilliseconds), price: nextPrice,
+        payment: nextPlan.firstPayment))
     plan = nextPlan
     plan.price = nextPrice
     nextPlan = plan
@@ -78,7 +92,7 @@ extension Subscription {
 
   /// Charges a period now, in any phase, for scenarios that do not wait.
   package mutating func renewNow(transactionID: String, now: Timestamp) {
-    willRenew = true
+    if !isBound { willRenew = true }
     renew(transactionID: transactionID, startsAt: now)
     renewalCount = 0
   }

@@ -17,6 +17,8 @@ package struct Subscription: Sendable, Hashable, Codable {
     package var refundedAt: Timestamp?
     /// When another plan took its place before its end, if one did.
     package var replacedAt: Timestamp?
+    /// Which payment of a commitment it is; nil without one.
+    package var payment: Int?
   }
 
   package enum Phase: Sendable, Hashable, Codable {
@@ -96,7 +98,7 @@ package struct Subscription: Sendable, Hashable, Codable {
       Period(
         transactionID: transactionID, productID: plan.productID, startsAt: now,
         endsAt: now.adding(milliseconds: trial ?? plan.periodMilliseconds), isTrial: trial != nil,
-        price: trial == nil ? plan.price : 0)
+        price: trial == nil ? plan.price : 0, payment: trial == nil ? plan.firstPayment : nil)
     ]
   }
 

@@ -15,8 +15,13 @@ package struct SubscriptionPlan: Sendable, Hashable, Codable {
   package var retryMilliseconds: Int64
   /// The free trial at the store's pace; nil for none.
   package var trialMilliseconds: Int64?
+  /// To how many payments a customer agrees; nil for none.
+  package var commitment: Int?
   /// Thousandths of the currency's unit; nil for unknown.
   package var price: Int64?
+
+  /// The first payment of a commitment; nil without one.
+  var firstPayment: Int? { commitment == nil ? nil : 1 }
 
   /// When a change from this plan to another one of the group takes effect.
   ///

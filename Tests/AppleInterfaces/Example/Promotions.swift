@@ -3,22 +3,36 @@ import PurchaseSync
 import StoreKit
 
 // MARK: begin
-/// Sells what the user began to buy in the App Store, to the account that is signed in then, or to a guest. Call it at
-/// launch, in a task of its own.
+/// What the user began to buy in the App Store. It is kept until somebody can be asked: nothing is charged before the sheet.
 @available(iOS 16.4, macOS 14.4, *)
-func sellPromotions(of shop: Shop, at store: StoreKitStore, to account: () -> String?) async {
-  for await intent in store.purchaseIntents {
-    let (product, sheet) = (intent.productID, intent.sheet())
-    do {
-      let sale =
-        if let account = account() {
-          try await shop.purchase(product, for: account, sheet: sheet)
-        } else {
-          try await shop.purchase(product, for: .guest, sheet: sheet)
-        }
-      print(sale.message)
-    } catch {
-      print(error.localizedDescription)
+@MainActor final class Promotions {
+  private var kept: [StoreKitStore.Intent] = []
+  private var isSelling = false
+
+  /// Call it at launch, in a task of its own. `account` says who is signed in; nil while nobody is.
+  func listen(at store: StoreKitStore, in shop: Shop, to account: @escaping () -> String?) async {
+    for await intent in store.purchaseIntents {
+      kept.append(intent)
+      await sell(in: shop, to: account)
+    }
+  }
+
+  /// Call it after each sign-in, too. An app that sells to guests passes `shop.purchase(…, for: .guest, …)` instead.
+  func sell(in shop: Shop, to account: () -> String?) async {
+    guard !isSelling else { return }
+    isSelling = true
+    defer { isSelling = false }
+    while let intent = kept.first, let account = account() {
+      do {
+        let sale = try await shop.purchase(intent.productID, for: account, sheet: intent.sheet())
+        print(sale.message)
+        // Refused before the payment, such as without a network: the offer is still there for the next call.
+        if case .refused = sale { return }
+      } catch {
+        // The end is not known: what was paid is delivered, and a second sheet could charge again.
+        print(error.localizedDescription)
+      }
+      kept.removeFirst()
     }
   }
 }

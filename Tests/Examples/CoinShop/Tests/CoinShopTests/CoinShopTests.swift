@@ -227,6 +227,29 @@ import Testing
     }
   }
 
+  // MARK: begin consent
+  @Test func `a consent that a parent withdraws takes no coins, and what is paid is credited later`()
+    async throws
+  {
+    try await AppLab.run(products: products) { lab in
+      let phone = lab.phone()
+      try await phone.launch { app in
+        let shop = try app.coinShop()
+        try await shop.signIn("alice")
+        lab.server.setFaults(.outage(path: "/v1/receipts", requests: 1_000_000))
+        #expect(try await shop.buy("gems.100") == .pending(.delivery))
+      }
+      try await lab.rescindConsent()
+      lab.server.setFaults(.none)
+      // After a new consent.
+      try await phone.launch { app in
+        let shop = try app.coinShop()
+        try await lab.until { await shop.balance() == 100 }
+      }
+    }
+  }
+  // MARK: end consent
+
   @Test func `what goes wrong before the payment says that nothing was charged`() async throws {
     try await AppLab.run(products: products) { lab in
       let phone = lab.phone()
