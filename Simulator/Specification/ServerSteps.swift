@@ -104,10 +104,16 @@ extension ServerSteps.Known {
       transactions.compactMap { record in
         record.bundle?.originalTransactionID.map { (record.originalTransactionID, $0) }
       }, uniquingKeysWith: { first, _ in first })
+    // Who paid is known by the token of any transaction of the payment.
+    let bundleTokens = Dictionary(
+      transactions.compactMap { record in
+        record.bundle?.transactionID.flatMap { id in record.accountToken.map { (id, $0) } }
+      }, uniquingKeysWith: { first, _ in first })
     for record in transactions {
       let id = record.transactionID
       let now = ServerSteps.Charge(
-        token: record.accountToken, isRefunded: record.isTakenBack,
+        token: record.accountToken ?? record.bundle?.transactionID.flatMap { bundleTokens[$0] },
+        isRefunded: record.isTakenBack,
         isPartlyRefunded: record.revokedAt != nil && !record.isTakenBack && !record.isUpgradedToBundle,
         isFinishedByBackend: record.finisher == .backend)
       let before = charges.updateValue(now, forKey: id)

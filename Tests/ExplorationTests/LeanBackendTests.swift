@@ -20,7 +20,11 @@ import Testing
     var leanStore = LeanStore(storeAccounts: 1)
     var model = BackendModel(bundleID: LeanBackendTests.bundle, seed: 3)
     var store = StoreModel(
-      products: [StoreProduct(id: "gems", kind: .consumable), StoreProduct(id: "coins", kind: .consumable)],
+      products: [
+        StoreProduct(id: "gems", kind: .consumable), StoreProduct(id: "coins", kind: .consumable),
+        StoreProduct(
+          bundle: "plus", of: [.init("plus.a"), .init("plus.b")], period: .milliseconds(LeanStore.period)),
+      ],
       forge: ReceiptForge(bundleID: LeanBackendTests.bundle))
     var tokens: [UUID] = []
     var ids: [String] = []
@@ -34,7 +38,7 @@ import Testing
     }
 
     mutating func makeOrder() throws {
-      let (account, product) = (random.below(2), random.below(2))
+      let (account, product) = (random.below(2), random.below(3))
       let number = lean.makeOrder(account: account, product: product, at: now)
       let outcome = try model.createOrder(
         OrderRequest(productID: Names.products[product], quantity: Names.units(of: product)),
@@ -49,9 +53,25 @@ import Testing
       tokens.append(order.accountToken)
     }
 
+    /// Each bundle is another Apple ID's: one has it once.
+    private mutating func payBundle(_ order: Int) throws {
+      let isTokenOnBoth = random.chance(500)
+      _ = leanStore.chargeBundle(
+        LeanStore.Sale(
+          buyer: 0, product: 2, paidAt: now, order: order, original: 0, forgetsToken: false, proofs: .signed,
+          poison: .none, expiresAt: now + LeanStore.period, phone: 0), isTokenOnBoth: isTokenOnBoth)
+      store.bundleTokens = isTokenOnBoth ? .all : .first
+      let before = store.transactions.count
+      _ = try store.pay(
+        product: Names.products[2], quantity: 1, accountToken: tokens[order],
+        storeAccount: "apple-\(before)", now: moment)
+      ids += store.transactions[before...].map(\.transactionID)
+    }
+
     mutating func pay() throws {
       let order = tokens.isEmpty || random.chance(300) ? -1 : random.below(tokens.count)
       let product = order < 0 ? random.below(2) : lean.orders[order].product
+      if product == 2 { return try payBundle(order) }
       let sale = LeanStore.Sale(
         buyer: 0, product: product, paidAt: now, order: order, original: leanStore.sales.count,
         forgetsToken: false, proofs: .signed, poison: .none, expiresAt: nil, phone: 0)
@@ -66,7 +86,8 @@ import Testing
     mutating func refund() throws {
       guard !ids.isEmpty else { return }
       let sale = random.below(ids.count)
-      guard leanStore.refund(sale, at: now) else { return }
+      // The store refunds a bundle at once.
+      guard leanStore.sales[sale].bundle < 0, leanStore.refund(sale, at: now) else { return }
       _ = try store.refund(
         transactionID: ids[sale], .units(leanStore.sales[sale].refundedUnits), now: moment)
     }

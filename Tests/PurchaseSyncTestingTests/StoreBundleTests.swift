@@ -170,6 +170,20 @@ struct StoreBundleTests {
     #expect(backend.model.entitlements(account: "alice", now: shop.now) == ["silver": 1, "news": 1])
   }
 
+  @Test func `what another account got before is the payer's, once the payer's order is fulfilled`() throws {
+    var (shop, backend) = (Self.shop(.first), BackendFixture())
+    let order = try backend.order("alice", product: "all")
+    try shop.buy("all", token: order.accountToken)
+    let records = shop.store.transactions
+    // Bob's phone, on the same Apple ID, was faster, and its policy says that what names no owner is his.
+    _ = try Self.upload(records[1], to: &backend, as: .account("bob"), at: shop.now)
+    _ = try Self.upload(records[0], to: &backend, order: order.number, at: shop.now)
+    #expect(backend.model.credits.map(\.owner) == [.account("alice"), .account("alice")])
+    #expect(
+      try Self.upload(records[1], to: &backend, as: .account("bob"), at: shop.now).verdict == .otherOwner)
+    #expect(backend.model.entitlements(account: "bob", now: shop.now).isEmpty)
+  }
+
   @Test func `another account does not get a subscription of a bundle that it did not pay for`() throws {
     var (shop, backend) = (Self.shop(.first), BackendFixture())
     let order = try backend.order("alice", product: "all")

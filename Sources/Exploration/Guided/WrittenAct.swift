@@ -102,6 +102,7 @@ struct WrittenAct: Codable {
     case "extension": return .extensionRuns(phone: phone, milliseconds: milliseconds)
     case "restore": return .restore(phone: phone)
     case "offerCode": return .offerCode(phone: phone)
+    case "bundle": return .bundle(phone: phone)
     case "backup": return .backup
     case "restoreBackup": return .restoreBackup
     default: return about(purchase, phone)
@@ -164,6 +165,7 @@ extension Act {
     case .restore: "restore"
     case .resubscribe: "resubscribe"
     case .offerCode: "offerCode"
+    case .bundle: "bundle"
     case .other(let name): name
     }
   }

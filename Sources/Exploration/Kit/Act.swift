@@ -53,6 +53,8 @@ package enum Act: Sendable {
   case resubscribe(purchase: Int, phone: Int)
   /// An offer code is redeemed on a phone: a purchase without token and order.
   case offerCode(phone: Int)
+  /// A bundle of two subscriptions is bought with an order.
+  case bundle(phone: Int)
   /// An act that only the engine's simulation has, by name.
   case other(String)
 

@@ -1,3 +1,6 @@
+import AppStoreReceipts
+import PurchaseSync
+
 /// What the simulations' checks ask. It repeats none of the rules.
 extension LeanBackend {
   /// An answer, and what the checks want to know about it.
@@ -9,6 +12,8 @@ extension LeanBackend {
     var miscounted: Int?
     /// The owner of the line that was written into the ledger, or moved there; nil if nothing was.
     var credited: Owner?
+    /// Invariant 44, of a subscription in a bundle; nil for every other sale.
+    var isBundleWhole: Bool?
   }
 
   mutating func checkedAnswer(
@@ -28,7 +33,17 @@ extension LeanBackend {
     return CheckedAnswer(
       answer: answer, isByRecord: isProven ? nil : isByRecord(claim.sale, since: owner, store),
       miscounted: units.flatMap { $0 == paid ? nil : $0 },
-      credited: isCredited ? present : nil)
+      credited: isCredited ? present : nil, isBundleWhole: isBundleWhole(claim.sale, answer.ruling, store))
+  }
+
+  /// Whether a subscription of a bundle is credited as its verdict says, and no account has it but the one that has the
+  /// others of the payment.
+  private func isBundleWhole(_ sale: Int, _ ruling: Ruling, _ store: LeanStore) -> Bool? {
+    let siblings = store.siblings(of: sale)
+    guard !siblings.isEmpty, [.granted, .duplicate, .otherOwner].contains(ruling) else { return nil }
+    guard count(of: sale) == 1, let own = owner(of: sale, store) else { return false }
+    let others = siblings.compactMap { owner(of: $0, store) }.filter { $0 >= 0 }
+    return own < 0 ? others.isEmpty : others.allSatisfy { $0 == own }
   }
 
   /// The present owner of a sale; nil if it is not credited.
@@ -43,9 +58,23 @@ extension LeanBackend {
     if owner == before { return true }
     let sold = store.sales[sale]
     if sold.order >= 0, orders[sold.order].account == owner { return true }
+    if store.siblings(of: sale).contains(where: { self.owner(of: $0, store) == owner }) { return true }
     return store.sales.indices.contains { other in
       guard other != sale, store.sales[other].original == sold.original else { return false }
       return [owner, credit.owner].contains(self.owner(of: other, store))
     }
+  }
+
+  /// Says in a verdict how much is refunded, to the owner.
+  func sayRefund(of sale: Int, in verdict: inout ClaimVerdict, _ store: LeanStore) {
+    guard verdict.verdict == .refunded, verdict.owner != .another else { return }
+    let units = Int(takenBack[sale])
+    verdict.refundedShare = RefundedShare(units: units, of: store.sales[sale].units)?.milliPercent
+    verdict.refundedUnits = units
+  }
+
+  /// How many units of a credited sale count.
+  func unitsCredited(of sale: Int, _ store: LeanStore) -> Int {
+    store.sales[sale].units - Int(takenBack[sale])
   }
 }

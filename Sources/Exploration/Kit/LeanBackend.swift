@@ -77,16 +77,16 @@ struct LeanBackend {
   }
 
   private(set) var orders: [LeanOrder] = []
-  private(set) var credits: [LeanCredit] = []
+  var credits: [LeanCredit] = []
   private(set) var adoptions: [DeviceAdoption] = []
   /// By transaction: its first credit, and how many.
-  private var creditOf: [Int32] = []
+  private(set) var creditOf: [Int32] = []
   private var creditCount: [UInt8] = []
   /// By transaction: how many units a refund has taken back, and how many the store said last.
-  private var takenBack: [UInt8] = []
+  private(set) var takenBack: [UInt8] = []
   private var saidRefunded: [UInt8] = []
   /// Transactions whose token a proof has shown.
-  private var knowsToken: [Bool] = []
+  private(set) var knowsToken: [Bool] = []
   private(set) var epoch = 0
   /// Each account has one token, and all its orders have it.
   var hasAccountTokens = false
@@ -109,6 +109,8 @@ struct LeanBackend {
     case takesFirstOfToken
     /// A later share of a refund is taken in addition to the earlier one.
     case addsRefunds
+    /// The payment of a bundle counts as one purchase.
+    case creditsBundleOnce
   }
   var flaw: Flaw?
   /// Whether a bug is planted in it now.
@@ -239,7 +241,11 @@ struct LeanBackend {
     if let end = sale.expiresAt, end <= now { return (.lapsed, nil) }
     let (owner, order) = destination(of: claim, sale, from: uploader, store)
     if needsProof, owner != recordedOwner(claim.sale, store) { return (.unknown, nil) }
+    if flaw == .creditsBundleOnce, store.siblings(of: claim.sale).contains(where: { count(of: $0) > 0 }) {
+      return (.duplicate, nil)
+    }
     credit(claim.sale, to: owner, order: order, from: uploader)
+    moveSiblings(of: claim.sale, to: owner, isOrdered: order != nil || knowsToken[claim.sale], store)
     return (owner == uploader ? .granted : .otherOwner, order)
   }
 
@@ -251,19 +257,6 @@ struct LeanBackend {
     saidRefunded[number] = said
   }
 
-  /// Says in a verdict how much is refunded, to the owner.
-  func sayRefund(of sale: Int, in verdict: inout ClaimVerdict, _ store: LeanStore) {
-    guard verdict.verdict == .refunded, verdict.owner != .another else { return }
-    let units = Int(takenBack[sale])
-    verdict.refundedShare = RefundedShare(units: units, of: store.sales[sale].units)?.milliPercent
-    verdict.refundedUnits = units
-  }
-
-  /// How many units of a credited sale count.
-  func unitsCredited(of sale: Int, _ store: LeanStore) -> Int {
-    store.sales[sale].units - Int(takenBack[sale])
-  }
-
   /// A ledger line that was written before its owner was known gets its owner (`BackendModel.moved`); nil if it stays.
   private mutating func moved(
     _ sale: Int, _ uploader: Owner, needsProof: Bool, _ store: LeanStore
@@ -273,9 +266,12 @@ struct LeanBackend {
     let present = owner(of: credited, store)
     let line = Int(creditOf[sale])
     guard knowsToken[sale] else {
-      guard sold.expiresAt != nil, present < 0, present != uploader else { return nil }
-      if needsProof, uploader != recordedOwner(sale, store) { return (.unknown, nil) }
-      credits[line].owner = uploader
+      guard let next = heir(sold, sale, present, provenBy: uploader, store), present != next else {
+        return nil
+      }
+      if needsProof, next != recordedOwner(sale, store) { return (.unknown, nil) }
+      credits[line].owner = next
+      guard next == uploader else { return (.otherOwner, nil) }
       return (uploader < 0 ? .duplicate : .granted, nil)
     }
     let number = payable(sold, .none) ?? sold.order
@@ -291,6 +287,16 @@ struct LeanBackend {
 
   private func destination(
     of claim: LeanClaim, _ sale: LeanStore.Sale, from uploader: Owner, _ store: LeanStore
+  ) -> (owner: Owner, order: Int?) {
+    let found = claimed(claim, sale, from: uploader, store)
+    guard found.order == nil, found.owner == uploader, !knowsToken[claim.sale],
+      let payer = payer(claim.sale, store)
+    else { return found }
+    return (payer, nil)
+  }
+
+  private func claimed(
+    _ claim: LeanClaim, _ sale: LeanStore.Sale, from uploader: Owner, _ store: LeanStore
   ) -> (owner: Owner, order: Int?) {
     if sale.original != claim.sale {
       if knowsToken[claim.sale], flaw != .inheritsDespiteToken { return later(sale) }
@@ -354,7 +360,8 @@ struct LeanBackend {
 
   /// The owner whom the store's record names: the account of its token's order, or the owner of its subscription.
   private func recordedOwner(_ sale: Int, _ store: LeanStore) -> Owner? {
-    knowsToken[sale] ? orders[store.sales[sale].order].account : inherited(sale, store)
+    knowsToken[sale]
+      ? orders[store.sales[sale].order].account : inherited(sale, store) ?? payer(sale, store)
   }
 
   /// The owner of the nearest earlier period owns a renewal without a token, else the owner of any period.

@@ -41,6 +41,10 @@ struct LeanStore {
     var listedAt: Int64 = 0
     /// It was finished once: the next receipt then no longer holds a consumable.
     var wasFinished = false
+    /// Of a subscription in a bundle: the first transaction of the bundle's payment, and its own place among them. -1 for
+    /// no bundle. `product` is the bundle, which the order names.
+    fileprivate(set) var bundle = -1
+    fileprivate(set) var member = 0
 
     var units: Int { Names.units(of: product) }
     /// How many units were refunded in a version; nil for one that is not known any more.
@@ -89,6 +93,29 @@ struct LeanStore {
     return sales.count - 1
   }
 
+  /// The payment of a bundle of two: a transaction for each. `isTokenOnBoth`: else only the first one has the order's token.
+  mutating func chargeBundle(_ sale: Sale, isTokenOnBoth: Bool) -> [Int] {
+    let first = sales.count
+    return (0..<2).map { member in
+      var sold = sale
+      (sold.bundle, sold.member, sold.original) = (first, member, sales.count)
+      if member > 0, !isTokenOnBoth { sold.order = -1 }
+      return charge(sold)
+    }
+  }
+
+  /// Whether it is part of a bundle whose payment has a token, and does not have it itself.
+  func lacksToken(_ sale: Int) -> Bool { sales[sale].bundle >= 0 && sales[sale].order < 0 }
+
+  /// The transactions of the same payment of a bundle, without this one.
+  func siblings(of sale: Int) -> [Int] {
+    let bundle = sales[sale].bundle
+    guard bundle >= 0 else { return [] }
+    return [bundle, bundle + 1].filter {
+      $0 != sale && sales.indices.contains($0) && sales[$0].bundle == bundle
+    }
+  }
+
   /// The next period of a subscription, or another plan from now on.
   mutating func renew(_ sale: Int, isUpgrade: Bool, at now: Int64) -> Int? {
     let old = sales[sale]
@@ -101,6 +128,7 @@ struct LeanStore {
     next.isListed = true
     next.wasFinished = false
     next.poison = .none
+    next.bundle = -1
     if isUpgrade {
       sales[sale].isUpgraded = true
       announce(sale, at: now)
@@ -114,6 +142,7 @@ struct LeanStore {
     (next.order, next.phone, next.paidAt, next.expiresAt) = (order, phone, now, now + Self.period)
     (next.isRenewal, next.isUpgraded, next.wasRefunded, next.revokedAt) = (false, false, false, nil)
     next.refundedUnits = 0
+    next.bundle = -1
     (next.isListed, next.wasFinished, next.forgetsToken) = (true, false, false)
     (next.proofs, next.poison, next.version, next.refundLog) = (.signed, .none, 0, 0)
     return charge(next)
@@ -186,6 +215,12 @@ struct LeanStore {
     transaction.expiresAt = sale.expiresAt.map(Timestamp.init(milliseconds:))
     guard bySignature else { return transaction }
     transaction.signedAt = Timestamp(milliseconds: now)
+    if sale.bundle >= 0 {
+      transaction.productID = Names.member(sale.member, of: sale.product)
+      transaction.bundle = BundlePurchase(
+        productID: Names.products[sale.product], transactionID: "9" + Names.id(sale.bundle),
+        originalTransactionID: "9" + Names.id(sale.bundle))
+    }
     if sale.revokedAt != nil {
       transaction.refundedShare = RefundedShare(units: sale.refundedUnits, of: sale.units)
     }

@@ -9,6 +9,10 @@ enum Names {
   static let lanes: [Lane] = [.device] + accounts.map(Lane.account)
   static let storeAccounts = ["apple-1", "apple-2", "apple-3"]
   static let products = ["gems", "coins", "plus", "pro"]
+  /// A subscription of a bundle.
+  static func member(_ member: Int, of bundle: Int) -> String {
+    products[bundle] + (member == 0 ? ".a" : ".b")
+  }
   /// How many units of a product are bought at a time: the store can refund some of them.
   static func units(of product: Int) -> Int { product == 1 ? 3 : 1 }
   static let environment = "Production"

@@ -27,7 +27,7 @@ package enum MachineBug: String, PlantedBug {
   case backendForgetsTransactions, keysByInstallation, answersBeforeCommit, finishesBeforeCommit
   // MARK: Ownership
   case inheritsDespiteToken, signedInIgnored, otherOwnerNamed, creditsWhoIsSignedIn, ownerNotStored
-  case idsBelieved, firstOrderOfToken, refundsAddUp
+  case idsBelieved, firstOrderOfToken, refundsAddUp, bundleCountsOnce
 
   package var summary: String {
     switch self {
@@ -98,6 +98,7 @@ package enum MachineBug: String, PlantedBug {
     case .otherOwnerNamed: "the verdict about another account's purchase names its order"
     case .creditsWhoIsSignedIn: "a purchase without an owner goes to the account that is signed in"
     case .idsBelieved: "a claim without a proof is granted by its id"
+    case .bundleCountsOnce: "the payment of a bundle counts as one purchase, which its first subscription is"
     case .refundsAddUp: "a later share of a refund is taken in addition to the earlier one"
     case .firstOrderOfToken: "the token of an account is taken for that of its first order"
     case .ownerNotStored: "the owner in a verdict is not stored with the outcome"
@@ -121,6 +122,7 @@ package enum MachineBug: String, PlantedBug {
     case .idsBelieved: .believesIDs
     case .firstOrderOfToken: .takesFirstOfToken
     case .refundsAddUp: .addsRefunds
+    case .bundleCountsOnce: .creditsBundleOnce
     default: nil
     }
   }

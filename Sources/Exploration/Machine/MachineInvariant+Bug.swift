@@ -35,6 +35,7 @@ extension MachineInvariant {
     case .refusal: .refusedForEver
     case .idAlone: .idsBelieved
     case .exactUnits: .refundsAddUp
+    case .bundleWhole: .bundleCountsOnce
     case .promptAfterWake: .wakeForgotten
     case .promptAlone: .ceilingOfAShift
     case .paced: .listsWithoutEnd

@@ -11,13 +11,14 @@ package enum MachineInvariant: Int, Invariant {
   case neverBlocked = 37
   case refusal
   case idAlone = 39
-  case promptAfterWake, promptAlone, paced, exactUnits
+  case promptAfterWake, promptAlone, paced, exactUnits, bundleWhole
 
   package var number: InvariantNumber { InvariantNumber(integerLiteral: rawValue) }
   package var place: Int {
     switch self {
     case .newerProof, .ownerTold, .othersUnnamed: rawValue - 5
-    case .neverBlocked, .refusal, .idAlone, .promptAfterWake, .promptAlone, .paced, .exactUnits: rawValue - 8
+    case .neverBlocked, .refusal, .idAlone, .promptAfterWake, .promptAlone, .paced, .exactUnits, .bundleWhole:
+      rawValue - 8
     default: rawValue - 1
     }
   }
@@ -60,6 +61,7 @@ package enum MachineInvariant: Int, Invariant {
     case .promptAlone: "what can be delivered is delivered within the policy's bound, without a wake"
     case .paced: "uploads, requests and calls of the store have a pace, whatever backend and app do"
     case .exactUnits: "what is credited is what is paid and not refunded, to the unit"
+    case .bundleWhole: "the payment of a bundle credits every subscription of it once, to one owner"
     case .quiet: "when no work is left, no timer is set and nothing is sent"
     case .neverBlocked: "neither unpaid sheets nor unconfirmed outcomes keep a purchase out of the queue"
     }
@@ -68,7 +70,7 @@ package enum MachineInvariant: Int, Invariant {
   package var minimum: Int {
     switch self {
     case .newerProof: 5
-    case .refusal, .idAlone: 50
+    case .refusal, .idAlone, .bundleWhole: 50
     case .othersUnnamed, .neverBlocked: 100
     case .oldImage, .poison, .failedEnqueue: 100
     case .secrets, .refunds, .budget, .retryAfter: 200
@@ -99,5 +101,5 @@ package enum MachineMark: Int, Mark {
   case sheetsDismissed, chargedAfterCancel, neverConfirmed
   case tapped, cameOnline, clockJumpedOffline, twoServers, receiptsAnew, signedInAgain
   case restored, boughtAgain, heardElsewhere, unclaimedSignedIn, idGuessed, finishedByBackend
-  case accountTokens, fulfilFailed, partRefunded
+  case accountTokens, fulfilFailed, partRefunded, bundleWithTokens, bundleWithOneToken
 }

@@ -54,6 +54,8 @@ extension MachineMark {
     case .renewed: "a subscription was renewed"
     case .upgraded: "a subscription was upgraded"
     case .refundUndone: "a refund was undone"
+    case .bundleWithTokens: "a bundle was bought, and each of its transactions had the token"
+    case .bundleWithOneToken: "a bundle was bought, and one of its transactions had the token"
     case .partRefunded: "a unit of a purchase was refunded, and others were not"
     case .enqueueFailed: "a purchase could not be stored"
     case .backendRestored: "the backend was restored from a backup"

@@ -55,6 +55,7 @@ extension MachineSimulation {
     case .restore(let number): restore(processes[number])
     case .resubscribe(let purchase, let number): resubscribe(saleOfAct[purchase], phones[number])
     case .offerCode(let number): redeemOfferCode(phones[number])
+    case .bundle(let number): buyBundle(phones[number])
     case .redeliver(let number): if processes[number].isAlive { list(processes[number]) }
     case .wake(let number, let reason): wakeUp(processes[number], reason)
     case .suspend(let number, let milliseconds): suspend(processes[number], for: milliseconds)

@@ -74,6 +74,31 @@ extension MachineSimulation {
     plan(.delivery, at: now + Int64(1 + shop.below(knobs.latency)), sale)
   }
 
+  /// A payment for a bundle of two subscriptions. No source says whether each of its transactions has the order's token.
+  func buyBundle(_ phone: Phone) {
+    let process = processes[phone.number]
+    guard process.isAlive, phone.user >= 0 else { return }
+    let order = makeOrder(phone, process, 2)
+    guard order >= 0 else { return }
+    let isTokenOnBoth = store.sales.count % 2 == 0
+    let members = store.chargeBundle(
+      LeanStore.Sale(
+        buyer: phone.storeAccount, product: 2, paidAt: storeNow, order: order, original: 0,
+        forgetsToken: false,
+        proofs: .signed, poison: .none, expiresAt: storeNow + LeanStore.period, phone: phone.number),
+      isTokenOnBoth: isTokenOnBoth)
+    checker.mark(isTokenOnBoth ? .bundleWithTokens : .bundleWithOneToken)
+    tell(
+      "phone \(phone.number + 1): a bundle is charged as \(members.map(Names.id)) for order \(order + 1)"
+        + (isTokenOnBoth ? "" : ", the second without the token"))
+    for sale in members {
+      noted(sale, store.sales[sale].order)
+      figures.purchases += 1
+      plan(.delivery, at: now + Int64(1 + shop.below(knobs.latency)), sale)
+    }
+    process.paid.append(Int32(members[0]))
+  }
+
   /// A stranger names the id of a purchase without an order, just before the upload about it arrives. Which purchases
   /// follows from their numbers: no random number is drawn.
   func guessID(of sale: Int) {
@@ -143,7 +168,8 @@ extension MachineSimulation {
   /// A purchase without an owner is not credited to an account because that one is signed in.
   func checkUnclaimed(_ claim: LeanBackend.LeanClaim, _ credit: LeanBackend.LeanCredit, _ upload: Upload) {
     let sale = store.sales[claim.sale]
-    guard upload.lane == 0, claim.match == .none, sale.order < 0, sale.original == claim.sale else { return }
+    guard upload.lane == 0, claim.match == .none, sale.order < 0, sale.original == claim.sale, sale.bundle < 0
+    else { return }
     checker.expect(
       .ownName, credit.owner < 0, "\(Names.id(claim.sale)) has no owner, and is credited to \(credit.owner)")
   }

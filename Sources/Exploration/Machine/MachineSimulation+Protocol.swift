@@ -9,8 +9,10 @@ extension MachineSimulation {
   func watchCharge(_ sale: Int) {
     guard let watch else { return }
     let sold = store.sales[sale]
-    let account = sold.order < 0 ? nil : backend.orders[sold.order].account
-    watch.take(.paid(sale, for: account, original: sold.original))
+    let order = store.lacksToken(sale) ? store.sales[sold.bundle].order : sold.order
+    let account = order < 0 ? nil : backend.orders[order].account
+    // The subscriptions of a bundle have one owner, as the periods of one subscription have.
+    watch.take(.paid(sale, for: account, original: sold.bundle < 0 ? sold.original : sold.bundle))
   }
 
   func watchLaunch(_ process: Process, _ base: any SyncStorage) throws(QueueError) {
@@ -27,7 +29,8 @@ extension MachineSimulation {
     let upload = uploads[number]
     let claims = zip(upload.claims, upload.proofs).map { claim, proof in
       ProtocolStep.Claim(
-        transaction: claim.sale, isProven: proof != .none, tellsToken: !proof.isReceipt,
+        transaction: claim.sale, isProven: proof != .none,
+        tellsToken: !proof.isReceipt && !store.lacksToken(claim.sale),
         accounts: backend.orders.indices.filter(claim.match.names).map { backend.orders[$0].account })
     }
     watch.take(
@@ -41,6 +44,12 @@ extension MachineSimulation {
       .exactUnits, checked.miscounted == nil,
       "\(Names.id(sale)) is credited with \(checked.miscounted ?? 0) units, of \(store.sales[sale].units) with "
         + "\(store.sales[sale].refundedUnits) refunded")
+    if let isWhole = checked.isBundleWhole {
+      checker.expect(
+        .bundleWhole, isWhole,
+        "\(Names.id(sale)) of a bundle is credited \(backend.count(of: sale)) times, to another owner than the rest of it, or not as the verdict says"
+      )
+    }
     guard let isByRecord = checked.isByRecord else { return }
     checker.expect(.idAlone, isByRecord, "\(Names.id(sale)) went to \(uploader) by its id alone")
   }

@@ -30,13 +30,15 @@ package struct Schedule: Sendable {
     addLift(knobs, &lifts)
     var fulfilments = RandomStream(seed: knobs.seed, "fulfilments", log: log)
     addFailingApp(knobs, &fulfilments)
+    var bundles = RandomStream(seed: knobs.seed, "bundles", log: log)
+    addBundles(knobs, &bundles)
     // A stable sort: acts of one moment keep their order.
     let order = acts.indices.sorted { (acts[$0].at, $0) < (acts[$1].at, $1) }
     acts = order.map { acts[$0] }
     nameTargets(knobs)
     draws =
       random.count + fate.count + taps.count + owners.count + lifts.count
-      + fulfilments.count
+      + fulfilments.count + bundles.count
   }
 
   private mutating func add(_ act: Act, _ knobs: MachineKnobs, _ random: inout RandomStream) {
@@ -101,6 +103,16 @@ package struct Schedule: Sendable {
       add(.resubscribe(purchase: random.below(1 << 20), phone: random.below(knobs.phones)), knobs, &random)
       add(.restore(phone: random.below(knobs.phones)), knobs, &random)
       add(.offerCode(phone: random.below(knobs.phones)), knobs, &random)
+    }
+  }
+
+  /// Bundles of two subscriptions; with draws of their own.
+  private mutating func addBundles(_ knobs: MachineKnobs, _ random: inout RandomStream) {
+    guard [.swarm, .accounts, .subscriptions, .store].contains(knobs.profile), random.chance(300) else {
+      return
+    }
+    for _ in 0..<random.between(1, 2) {
+      add(.bundle(phone: random.below(knobs.phones)), knobs, &random)
     }
   }
 

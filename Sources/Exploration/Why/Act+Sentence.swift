@@ -46,6 +46,7 @@ extension Act {
     case .restore(let phone): on(phone, "purchases are restored")
     case .resubscribe(let place, let phone): on(phone, "the subscription of act \(place) is bought again")
     case .offerCode(let phone): on(phone, "an offer code is redeemed")
+    case .bundle(let phone): on(phone, "a bundle is bought")
     case .other(let name): name
     default: "\(self)"
     }

@@ -18,7 +18,7 @@ struct BackendIndex: Sendable, Hashable {
   /// Positions of purchases; of the periods of each subscription.
   private(set) var purchases: [TransactionKey: Int] = [:]
   private(set) var chains: [ChainKey: [Int]] = [:]
-  /// Positions of purchases of subscriptions in a bundle, by the ids of the bundle's payment and of its first one.
+  /// Positions of purchases of subscriptions in a bundle, by the id of the bundle's payment.
   private(set) var bundles: [ChainKey: [Int]] = [:]
   /// Positions of adoptions, by device.
   var deviceAdoptions: [UUID: [Int]] = [:]
@@ -71,13 +71,11 @@ struct BackendIndex: Sendable, Hashable {
 
   /// A proof of another kind may say later that a purchase is part of a bundle.
   mutating func noteBundle(of purchase: Purchase, at position: Int) {
-    guard let bundle = purchase.facts.bundle else { return }
-    for id in [bundle.transactionID, bundle.originalTransactionID].compactMap(\.self) {
-      let key = ChainKey(environment: purchase.facts.environment, originalTransactionID: id)
-      guard bundles[key]?.contains(position) != true else { continue }
-      bundles[key, default: []].append(position)
-      bundles[key]?.sort()
-    }
+    guard let id = purchase.facts.bundle?.transactionID else { return }
+    let key = ChainKey(environment: purchase.facts.environment, originalTransactionID: id)
+    guard bundles[key]?.contains(position) != true else { return }
+    bundles[key, default: []].append(position)
+    bundles[key]?.sort()
   }
 
   mutating func note(_ verdict: RecordedVerdict) {

@@ -101,7 +101,9 @@ extension BackendModel {
     var writes: [BackendWrite] = [.credit(credit)]
     if let order { writes.append(.order(order.fulfilled(by: facts.grantKey))) }
     if owner.account != nil, facts.bundle != nil {
-      for var moved in creditsOfDevices(inBundleOf: facts) {
+      for var moved in lines(
+        inBundleOf: facts, movingTo: owner, isOrdered: order != nil || tokenOrder(of: facts) != nil)
+      {
         moved.owner = owner
         writes.append(.creditMoved(moved))
       }

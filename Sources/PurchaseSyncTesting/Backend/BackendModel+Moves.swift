@@ -8,7 +8,8 @@ extension BackendModel {
   /// | the line | moves to |
   /// | --- | --- |
   /// | has no order, and the token names one that is known by now | the order's account, and fulfils the order |
-  /// | is a device's, has no order, and another account paid for its bundle | the account that paid |
+  /// | has no order, and another transaction of its bundle's payment fulfils one | the order's account |
+  /// | is a device's, has no order, and an account has another transaction of its bundle's payment | that account |
   /// | is a device's, no account has adopted it, and it can be restored | the device or account that proves it now |
   ///
   /// An order that a device made is registered after its payment, and another device may have reported the transaction
@@ -17,15 +18,24 @@ extension BackendModel {
     _ credit: Credit, _ facts: VerifiedTransaction, _ isConsumable: Bool, to uploader: Uploader
   ) -> Ruling? {
     if let order = tokenOrder(of: facts) { return named(credit, order, facts, to: uploader) }
-    guard !isConsumable, credit.orderNumber == nil, case .device = owner(of: credit) else { return nil }
-    let next = payer(ofBundle: facts) ?? uploader
-    guard owner(of: credit) != next else { return nil }
+    guard credit.orderNumber == nil, let next = heir(of: credit, facts, isConsumable, provenBy: uploader),
+      owner(of: credit) != next
+    else { return nil }
     var moved = credit
     moved.owner = next
     let verdict: Verdict = next != uploader ? .otherOwner : uploader.account == nil ? .duplicate : .granted
     var ruling = Ruling(verdict, writes: [.creditMoved(moved)])
     ruling.isForNewOwner = true
     return ruling
+  }
+
+  /// The owner of a line without an order from now on; nil if it stays where it is.
+  private func heir(
+    of credit: Credit, _ facts: VerifiedTransaction, _ isConsumable: Bool, provenBy uploader: Uploader
+  ) -> Uploader? {
+    if let orderer = orderer(ofBundle: facts) { return orderer }
+    guard !isConsumable, case .device = owner(of: credit) else { return nil }
+    return payer(ofBundle: facts) ?? uploader
   }
 
   private func named(

@@ -57,6 +57,7 @@ extension ExploredScenario {
     case .offerCode:
       happen(.boughtOutside(product: Scenario.gems, storeAccount: Scenario.storeAccount, count: 1))
       leaveOut("which Apple ID redeemed an offer code")
+    case .bundle: leaveOut("a bundle of subscriptions")
     case .suspend: leaveOut("that the app was in the background")
     case .extensionRuns: launch.extension = [.use(milliseconds: 200)]
     case .other(let name): leaveOut(name)
@@ -92,7 +93,8 @@ extension Act {
     case .fault(_, let phone, _, _), .storageFault(_, let phone, _, _), .kill(let phone, _, _),
       .powerLoss(let phone, _), .clock(let phone, _), .user(let phone, _, _), .appleID(let phone, _),
       .reinstall(let phone), .takeImage(let phone), .restoreImage(let phone), .claim(let phone),
-      .restore(let phone), .offerCode(let phone), .resubscribe(_, let phone), .redeliver(let phone),
+      .restore(let phone), .offerCode(let phone), .bundle(let phone), .resubscribe(_, let phone),
+      .redeliver(let phone),
       .wake(let phone, _), .suspend(let phone, _), .extensionRuns(let phone, _),
       .dismissSheets(let phone, _, _), .neverConfirm(let phone), .fulfilFails(let phone, _):
       phone
