@@ -119,6 +119,7 @@ final class ScenarioEnvironment {
         let bundle = StoreProduct(
           bundle: "partners.monthly", of: members.map { .init($0) }, period: .seconds(30 * 86_400))
         _ = try store.receive(bundle, soldElsewhereTo: account, now: now)
+      case .seat(let step): try Self.change(step, &store, now: now)
       case .renewal(let number, let isOn):
         _ = try store.setRenewal(on: isOn, transactionID: Self.charge(number, store), now: now)
       case .billing(let account, let works): store.setBilling(works: works, storeAccount: account, now: now)
@@ -138,7 +139,7 @@ final class ScenarioEnvironment {
   }
 
   /// The id of the n-th charge. If there is none, the store refuses the id.
-  private static func charge(_ number: Int, _ store: StoreModel) -> String {
+  static func charge(_ number: Int, _ store: StoreModel) -> String {
     let charges = store.charges
     return charges.indices.contains(number - 1) ? charges[number - 1].transactionID : "charge \(number)"
   }
@@ -234,6 +235,7 @@ extension EnvironmentStep {
     case .planChanged(let number, let product):
       return (.store, "the subscription of charge \(number) changes to \(product)")
     case .bundle(let step): return (.store, step.words)
+    case .seat(let step): return (.store, step.words)
     case .renewal(let number, let isOn):
       return (.store, "charge \(number) \(isOn ? "renews" : "does not renew") from now on")
     case .billing(let account, let works):

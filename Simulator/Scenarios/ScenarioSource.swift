@@ -98,5 +98,5 @@ extension Scenario {
 extension Scenario {
   static let all: [Scenario] =
     crashes + reinstalls + matching + accounts + storeEvents + subscriptions + troubles + disasters
-    + buying + ownership + system + waiting + refundedParts + bundles + field
+    + buying + ownership + system + waiting + refundedParts + bundles + field + seats
 }

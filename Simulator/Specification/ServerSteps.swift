@@ -112,7 +112,9 @@ extension ServerSteps.Known {
     for record in transactions {
       let id = record.transactionID
       let now = ServerSteps.Charge(
-        token: record.accountToken ?? record.bundle?.transactionID.flatMap { bundleTokens[$0] },
+        // That of a seat is its purchaser's, or none.
+        token: record.ownership == .purchased
+          ? record.accountToken ?? record.bundle?.transactionID.flatMap { bundleTokens[$0] } : nil,
         isRefunded: record.isTakenBack,
         isPartlyRefunded: record.revokedAt != nil && !record.isTakenBack && !record.isUpgradedToBundle,
         isFinishedByBackend: record.finisher == .backend)

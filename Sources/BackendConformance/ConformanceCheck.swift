@@ -36,7 +36,7 @@ package struct ConformanceCheck: Sendable {
     case .uploads: uploads + claims
     case .ownership: sharing + owners + devices
     case .refunds: refunds + refundedParts
-    case .subscriptions: subscriptions + bundles
+    case .subscriptions: subscriptions + bundles + seats
     case .notifications: notifications + consent
     case .restart: restarts
     case .concurrency: concurrency

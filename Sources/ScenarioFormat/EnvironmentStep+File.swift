@@ -11,7 +11,7 @@ extension EnvironmentStep {
     case billing, consentRescinded, delivery, receiptLacks, backendBackedUp, backendRestored, storeAccount,
       phoneBackedUp
     case phoneRestored, phoneCloned, damaged, earlierVersion, repeatsTransactions, listsFinished
-    case bundleTokens, bundleLeft, bundleElsewhere
+    case bundleTokens, bundleLeft, bundleElsewhere, seatAssigned, seatTaken, seatsRefunded, seatsRenewing
   }
 
   package init(file value: JSONValue, at path: [ScenarioProblem.Step]) throws(ScenarioProblem) {
@@ -61,6 +61,19 @@ extension EnvironmentStep {
     case .bundleElsewhere:
       return .bundle(
         .elsewhere(members: try fields.texts("members"), storeAccount: try fields.storeAccount()))
+    case .seatAssigned:
+      return .seat(
+        .assigned(
+          purchase: try fields.purchase(), to: try fields.text("to"),
+          carriesToken: try fields.flag("carriesToken")))
+    case .seatTaken:
+      return .seat(.taken(purchase: try fields.purchase(), from: try fields.text("from")))
+    case .seatsRefunded:
+      return .seat(
+        .refunded(purchase: try fields.purchase(), count: try fields.whole("count", in: 1...100_000)))
+    case .seatsRenewing:
+      return .seat(
+        .renewing(purchase: try fields.purchase(), count: try fields.whole("count", in: 1...100_000)))
     case .renewal: return .renewal(purchase: try fields.purchase(), isOn: try fields.flag("isOn"))
     case .listsFinished: return .listsFinished(try fields.flag("isOn"))
     case .billing:
@@ -165,6 +178,16 @@ extension EnvironmentStep {
     case .bundle(.elsewhere(let members, let account)):
       .step(
         "happens", Word.bundleElsewhere, ["members": .texts(members), "storeAccount": .string(account)])
+    case .seat(.assigned(let purchase, let member, let carriesToken)):
+      .step(
+        "happens", Word.seatAssigned,
+        ["purchase": .whole(purchase), "to": .string(member), "carriesToken": .bool(carriesToken)])
+    case .seat(.taken(let purchase, let member)):
+      .step("happens", Word.seatTaken, ["purchase": .whole(purchase), "from": .string(member)])
+    case .seat(.refunded(let purchase, let count)):
+      .step("happens", Word.seatsRefunded, ["purchase": .whole(purchase), "count": .whole(count)])
+    case .seat(.renewing(let purchase, let count)):
+      .step("happens", Word.seatsRenewing, ["purchase": .whole(purchase), "count": .whole(count)])
     case .renewal(let purchase, let isOn):
       .step("happens", Word.renewal, ["purchase": .whole(purchase), "isOn": .bool(isOn)])
     case .listsFinished(let isOn): .step("happens", Word.listsFinished, ["isOn": .bool(isOn)])

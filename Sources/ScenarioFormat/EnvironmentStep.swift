@@ -27,6 +27,8 @@ package enum EnvironmentStep: Hashable {
   case planChanged(purchase: Int, product: String)
   /// What happens with a bundle of subscriptions.
   case bundle(BundleStep)
+  /// What happens with the seats of a subscription.
+  case seat(SeatStep)
   /// Whether the subscription of the n-th charge renews.
   case renewal(purchase: Int, isOn: Bool)
   /// Whether the bank pays for this Apple ID.

@@ -64,6 +64,8 @@ package enum ScenarioSchema {
       renewal (purchase, isOn)    billing (storeAccount, works)
       bundleTokens (on: all, first or none)   bundleLeft (purchase, keeps)
       bundleElsewhere (members, storeAccount)
+      seatAssigned (purchase, to, carriesToken)   seatTaken (purchase, from)
+      seatsRefunded (purchase, count)   seatsRenewing (purchase, count)
       family (storeAccount, members)   storeAccount (storeAccount)
       consentRescinded (storeAccount)
       delivery (proofs, forgetsToken)  receiptLacks (purchases, readings)

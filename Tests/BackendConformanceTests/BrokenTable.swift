@@ -176,6 +176,10 @@ enum BrokenTable {
     row("bundle-token-only", "bundle-without-token", ""),
     row("bundle-refunds", "bundle-replaces", ""),
     row("unknown-product-rejected", "bundle-elsewhere", ""),
+    row("seats-differ", "seats-added", ""), row("seats-refund-ends", "seats-refunded", ""),
+    row("seats-refund-kept", "seats-refunded", ""), row("seat-as-purchase", "seat-with-token", ""),
+    row("seat-counts-all", "seat-of-member", "seat-with-token"), row("seat-kept", "seat-taken-back", ""),
+    row("seats-note-ends", "seats-refund-notified", ""), row("unclaimed-refused", "seats-unclaimed", ""),
     row(
       "forgets-at-restart", "restart-grant",
       """

@@ -191,7 +191,7 @@ extension BrokenBackend {
   }
 
   /// The transactions in a signed notification.
-  private static func told(by notice: StoreNotice) -> [VerifiedTransaction] {
+  static func told(by notice: StoreNotice) -> [VerifiedTransaction] {
     notice.lessons.flatMap { $0.answer.report?.transactions ?? [] }
   }
 

@@ -25,7 +25,7 @@ public struct BrokenBackend: RawRepresentable, CaseIterable, Sendable, Hashable 
   /// All of them, by what they do wrong.
   public static let allCases: [BrokenBackend] =
     orders + strangers + replies + claims + chains + owners + devices + refunds + refundedParts
-    + notifications + consent + subscriptions + bundles
+    + notifications + consent + subscriptions + bundles + seats
     + restarts + forms + races
 
   /// Whether both are the same bug.

@@ -144,6 +144,8 @@ struct SeatChange: Decodable {
   var refunded: Int?
   /// How many seats the next period has.
   var renewing: Int?
+  /// Claims of seats that a notification says were taken back, whatever the store knows of them.
+  var unclaimed: [String]?
 }
 
 /// The transaction that changed, or a member's new one, and its notification for a caller that posts it to its backend.

@@ -8,6 +8,11 @@ extension MockState {
     _ mock: inout MockState, _ wish: SeatChange, _ call: Route.Call
   ) throws -> SeatReply {
     let id = wish.transactionID
+    if let claims = wish.unclaimed {
+      let forge = NotificationForge(receipts: mock.store.signer, environment: mock.store.environment)
+      let body = forge.unclaimedSeats(claims, id: "unclaimed-\(id)-\(claims.count)", signedAt: call.now)
+      return SeatReply(transactionID: id, signedPayload: body["signedPayload"]?.string ?? "")
+    }
     switch (wish.assignTo, wish.takeFrom, wish.refunded, wish.renewing) {
     case (let member?, nil, nil, nil):
       let seat = try mock.store.assignSeat(
@@ -25,7 +30,7 @@ extension MockState {
       let paid = mock.store.transaction(id)
       return mock.reply(
         .didChangeRenewalPreference, .decreaseQuantity, about: paid, "renewing-\(id)-\(count)", call)
-    default: throw HTTPProblem.invalid("assignTo, takeFrom, refunded, renewing: not one of them")
+    default: throw HTTPProblem.invalid("assignTo, takeFrom, refunded, renewing, unclaimed: not one of them")
     }
   }
 
