@@ -166,4 +166,54 @@ struct StoreSeatTests {
     #expect(copy.transactions == store.transactions)
     #expect(copy.seats.values == store.seats.values)
   }
+
+  // MARK: Invitations that the app hosts
+
+  @Test func `a claim of a seat is repeated by its request, and ends with it or with a refund`() throws {
+    var store = Self.store(.developer)
+    let id = try Self.pay(&store, seats: 3).transactionID
+    let first = try store.claimSeat(of: id, request: "1", appTransactionID: nil)
+    #expect(try store.claimSeat(of: id, request: "1", appTransactionID: nil) == first)
+    let second = try store.claimSeat(of: id, request: "2", appTransactionID: nil)
+    #expect(first != second)
+    #expect(try store.seatInfo(of: id).claims == [first, second])
+    #expect(try store.seatInfo(of: id).available == 0)
+    #expect(throws: ServerAPIError.noAvailableSeats) {
+      try store.claimSeat(of: id, request: "3", appTransactionID: nil)
+    }
+    #expect(throws: ServerAPIError.seatClaimNotFound) { try store.unclaimSeat("unknown", of: id) }
+    let customer = store.appTransactionID(of: "alice")
+    try store.associateSeat(first, of: id, with: customer)
+    #expect(try store.groups(of: customer) == [id])
+    #expect(store.members(of: id) == [customer, customer])
+    // Fewer seats renew than are claimed, and the store takes none back.
+    try store.setRenewalSeats(1, transactionID: id, now: Self.day(1))
+    store.advance(to: Self.day(31))
+    #expect(try store.seatInfo(of: id).total == 1)
+    #expect(try store.seatInfo(of: id).claims.count == 2)
+    #expect(try store.seatInfo(of: id).available == 0)
+    try store.unclaimSeat(second, of: id)
+    #expect(try store.seatInfo(of: id).claims == [first])
+  }
+
+  @Test func `a refund of seats takes claims back, and the notification names them`() throws {
+    var store = Self.store(.developer)
+    let id = try Self.pay(&store, seats: 3).transactionID
+    _ = try store.claimSeat(of: id, request: "1", appTransactionID: nil)
+    let lost = try store.claimSeat(of: id, request: "2", appTransactionID: nil)
+    try store.refundSeats(transactionID: id, 1, now: Self.day(1))
+    let told = try #require(store.takeNotifications(now: Self.day(1)).last)
+    #expect(told.kind == "UNCLAIM_SEATS")
+    let notification = try ServerNotificationV2(json: Data(told.body.utf8))
+    #expect(notification.unclaimInfo?.seatClaimIDs == [lost])
+    #expect(notification.bundleID == Sample.bundleID)
+    #expect(throws: StoreModelError.noSubscription(id)) {
+      try store.assignSeat(of: id, to: "bob", now: Self.day(1))
+    }
+    #expect(throws: ServerAPIError.noHostedGroup) {
+      var other = Self.store()
+      let id = try Self.pay(&other, seats: 3).transactionID
+      _ = try other.claimSeat(of: id, request: "1", appTransactionID: nil)
+    }
+  }
 }

@@ -44,35 +44,36 @@ extension Route {
 
 /// The routes of the App Store Server API, as Apple's libraries call them: paths, queries, bodies and errors.
 extension MockState {
-  static let serverAPIRoutes = [
-    Route(api: "GET", "/inApps/v1/transactions/*", transactionInfo),
-    Route(api: "GET", "/inApps/v1/history/*") { mock, call throws(ServerAPIError) in
-      try history(&mock, call, version: 1)
-    },
-    Route(api: "GET", "/inApps/v2/history/*") { mock, call throws(ServerAPIError) in
-      try history(&mock, call, version: 2)
-    },
-    Route(api: "GET", "/inApps/v1/subscriptions/*", subscriptionStatuses),
-    Route(api: "GET", "/inApps/v1/lookup/*", lookUpOrder),
-    Route(api: "GET", "/inApps/v2/refund/lookup/*", refundHistory),
-    Route(api: "GET", "/inApps/v1/transactions/appTransactions/*", appTransactionInfo),
-    Route(api: "POST", "/inApps/v1/notifications/test", requestTestNotification),
-    Route(api: "GET", "/inApps/v1/notifications/test/*", testNotificationStatus),
-    Route(api: "POST", "/inApps/v1/notifications/history", notificationHistory),
-    Route(api: "PUT", "/inApps/v1/transactions/*/appAccountToken", setAppAccountToken),
-    Route(api: "POST", "/inApps/v1/transactions/*/finish", finishTransaction),
-    Route(api: "PUT", "/inApps/v1/subscriptions/extend/*", extendRenewal),
-    Route(api: "POST", "/inApps/v1/subscriptions/extend/mass", extendRenewals),
-    Route(api: "GET", "/inApps/v1/subscriptions/extend/mass/*/*", extensionStatus),
-    Route(api: "PUT", "/inApps/v1/transactions/consumption/*", status: 202) {
-      mock, call throws(ServerAPIError) in
-      try takeConsumption(&mock, call, version: 1)
-    },
-    Route(api: "PUT", "/inApps/v2/transactions/consumption/*", status: 202) {
-      mock, call throws(ServerAPIError) in
-      try takeConsumption(&mock, call, version: 2)
-    },
-  ]
+  static let serverAPIRoutes =
+    [
+      Route(api: "GET", "/inApps/v1/transactions/*", transactionInfo),
+      Route(api: "GET", "/inApps/v1/history/*") { mock, call throws(ServerAPIError) in
+        try history(&mock, call, version: 1)
+      },
+      Route(api: "GET", "/inApps/v2/history/*") { mock, call throws(ServerAPIError) in
+        try history(&mock, call, version: 2)
+      },
+      Route(api: "GET", "/inApps/v1/subscriptions/*", subscriptionStatuses),
+      Route(api: "GET", "/inApps/v1/lookup/*", lookUpOrder),
+      Route(api: "GET", "/inApps/v2/refund/lookup/*", refundHistory),
+      Route(api: "GET", "/inApps/v1/transactions/appTransactions/*", appTransactionInfo),
+      Route(api: "POST", "/inApps/v1/notifications/test", requestTestNotification),
+      Route(api: "GET", "/inApps/v1/notifications/test/*", testNotificationStatus),
+      Route(api: "POST", "/inApps/v1/notifications/history", notificationHistory),
+      Route(api: "PUT", "/inApps/v1/transactions/*/appAccountToken", setAppAccountToken),
+      Route(api: "POST", "/inApps/v1/transactions/*/finish", finishTransaction),
+      Route(api: "PUT", "/inApps/v1/subscriptions/extend/*", extendRenewal),
+      Route(api: "POST", "/inApps/v1/subscriptions/extend/mass", extendRenewals),
+      Route(api: "GET", "/inApps/v1/subscriptions/extend/mass/*/*", extensionStatus),
+      Route(api: "PUT", "/inApps/v1/transactions/consumption/*", status: 202) {
+        mock, call throws(ServerAPIError) in
+        try takeConsumption(&mock, call, version: 1)
+      },
+      Route(api: "PUT", "/inApps/v2/transactions/consumption/*", status: 202) {
+        mock, call throws(ServerAPIError) in
+        try takeConsumption(&mock, call, version: 2)
+      },
+    ] + seatRoutes
 
   /// The answer to a request without a valid token; nil for a valid one.
   ///

@@ -28,6 +28,7 @@ struct ServerAPIError: Error, Hashable {
   // MARK: 400
 
   static let badRequest = ServerAPIError(4_000_000, "Bad request.")
+  static let invalidLimit = ServerAPIError(4_000_004, "Invalid limit.")
   static let invalidRevision = ServerAPIError(4_000_005, "Invalid request revision.")
   static let invalidTransactionID = ServerAPIError(4_000_006, "Invalid transaction id.")
   static let invalidOriginalTransactionID = ServerAPIError(4_000_008, "Invalid original transaction id.")
@@ -87,6 +88,12 @@ struct ServerAPIError: Error, Hashable {
   static let extensionNotFound = ServerAPIError(4_040_009, "Status request not found.")
   static let transactionNotFound = ServerAPIError(4_040_010, "Transaction id not found.")
   static let appTransactionNotFound = ServerAPIError(4_040_019, "App transaction does not exist.")
+
+  // What was read of Apple's pages names these three without their numbers.
+  static let noHostedGroup = ServerAPIError(
+    4_000_000, "Invalid request. The transaction is of no active group with invitations of the app.")
+  static let noAvailableSeats = ServerAPIError(4_030_000, "The subscription has no seats available to claim.")
+  static let seatClaimNotFound = ServerAPIError(4_040_000, "Seat claim id not found.")
 
   static func rateLimited(until retryAt: Timestamp) -> ServerAPIError {
     var error = ServerAPIError(4_290_000, "Rate limit exceeded.")

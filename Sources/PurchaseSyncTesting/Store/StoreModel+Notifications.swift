@@ -88,8 +88,11 @@ extension StoreModel {
   }
 
   /// A UUID that follows from the forge's key and the number of notifications so far.
-  var notificationID: String {
-    let bytes = KeyedChecksum.bytes(of: "notification \(notifications.madeCount)", key: forge.key)
+  var notificationID: String { uuid(of: "notification \(notifications.madeCount)") }
+
+  /// A UUID that follows from the forge's key and a name.
+  func uuid(of name: String) -> String {
+    let bytes = KeyedChecksum.bytes(of: name, key: forge.key)
     let digits = Array("0123456789abcdef")
     var text = ""
     for (index, byte) in bytes.prefix(16).enumerated() {

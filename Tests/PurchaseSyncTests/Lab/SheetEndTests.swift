@@ -64,6 +64,7 @@ import Testing
     ("invalidPresentationContext", StoreError.noSheet),
     ("paymentMethodBindingConfigurationRequired", .paymentMethodNeeded),
     ("multiSeatPurchaseDisabled", .unsupported(reason: "this subscription sells no seats")),
+    ("seatReductionNotAllowed", .invalidPayment(reason: "fewer seats than there are")),
     ("somethingOfiOS28", nil), ("unknown", nil),
   ])
   func `a member of a newer system's errors is known by its name`(name: String, refusal: StoreError?) {
