@@ -1,3 +1,4 @@
+import AppStoreReceipts
 import BackendConformance
 import Dispatch
 import Foundation
@@ -46,10 +47,12 @@ final class ConformanceFixture: Sendable {
   private static var products: [StoreProduct] {
     var shared = StoreProduct(id: "shared", kind: .nonConsumable)
     shared.isFamilyShareable = true
+    var team = StoreProduct(subscription: "team", groupID: "team", period: .seconds(30 * 86_400))
+    team.invitations = .apple
     return [
       StoreProduct(id: "coins", kind: .consumable), StoreProduct(id: "pro", kind: .nonConsumable),
       StoreProduct(id: "monthly", kind: .autoRenewable, period: .seconds(30 * 86_400)),
-      shared, StoreProduct(id: "coins.500", kind: .consumable),
+      shared, team, StoreProduct(id: "coins.500", kind: .consumable),
       StoreProduct(subscription: "basic", groupID: "plans", level: 2, period: .seconds(30 * 86_400)),
       StoreProduct(subscription: "premium", groupID: "plans", level: 1, period: .seconds(30 * 86_400)),
       StoreProduct(

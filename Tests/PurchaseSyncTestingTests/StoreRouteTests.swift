@@ -15,7 +15,7 @@ struct StoreRouteTests {
     "store/refunds/reversals", "store/renewals", "store/receipt/refresh", "store/sign-in",
     "store/requests/approve", "store/requests/decline", "store/promotions", "store/offer-codes",
     "store/restore", "store/accounts", "store/plans", "store/renewal-wishes", "store/prices",
-    "store/price-answers", "store/bundles",
+    "store/price-answers", "store/bundles", "store/seats",
   ]
 
   @Test func `Ask to Buy over HTTP is pending, and comes with the listing once a parent agrees`() async throws

@@ -167,8 +167,10 @@ package struct BackendModel: Sendable, Hashable {
 
   /// How many units of a credit count: all without refunded seats, those that a reversal leaves, or none.
   package func units(of credit: Credit) -> Int {
-    let seats = purchase(credit.transaction)?.facts.revokedSeats ?? 0
-    guard let reversal = reversal(of: credit.transaction) else { return max(0, credit.quantity - seats) }
+    guard let reversal = reversal(of: credit.transaction) else {
+      let seats = purchase(credit.transaction)?.facts.revokedSeats ?? 0
+      return seats > 0 ? max(0, credit.quantity - seats) : credit.quantity
+    }
     return max(0, credit.quantity - (reversal.units ?? credit.quantity))
   }
 

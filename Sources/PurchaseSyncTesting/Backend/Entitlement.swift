@@ -98,7 +98,7 @@ extension BackendModel {
     let doubled = credits.filter { $0.expiresAt == end && !seen.insert($0.transaction).inserted }
     return Entitlement(
       productID: status.productID,
-      quantity: max(1, status.seats) + doubled.reduce(0) { $0 + $1.quantity },
+      quantity: max(1, max(1, status.seats) + doubled.reduce(0) { $0 + $1.quantity }),
       expiresAt: Timestamp(milliseconds: until), environment: chain.environment)
   }
 
