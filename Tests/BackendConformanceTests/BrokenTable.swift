@@ -28,7 +28,7 @@ enum BrokenTable {
     row("key-not-needed", "order-key-needed", ""),
     row("order-waiting", "order-made", "order-read token-wins restart-order order-not-ended"),
     row("order-one-unit", "order-read", ""),
-    row("one-token", "order-unique", "* order-key-per-account"),
+    row("one-token", "order-unique", "* order-key-per-account seats-added"),
     row("device-orders-rejected", "order-registered-paid", ""),
     row("any-product", "order-product", ""),
     row("strict-members", "order-unknown-members", "upload-unknown-members"),
@@ -47,6 +47,7 @@ enum BrokenTable {
       "strangers-entitled", "entitlements-private",
       """
       receipt-two-accounts other-owner token-wins parallel-accounts parallel-adoptions
+      seat-of-member seat-with-token
       """),
     row("no-credentials", "auth-missing", ""),
     row("any-token", "auth-wrong", ""),
@@ -56,6 +57,7 @@ enum BrokenTable {
       upload-other-proof upload-claim-twice upload-receipt-only verdict-per-claim claim-environment
       claim-partial owner-on-device device-again refund-reversed subscription-renewal-once
       restart-grant parallel-uploads parallel-accounts refund-part-grows
+      seats-refunded
       """),
     row("bare-200", "upload-granted", "*"),
     row("forgets", "upload-granted", "*"),
@@ -63,6 +65,7 @@ enum BrokenTable {
       "per-proof", "upload-other-proof",
       """
       upload-receipt-only refund-reversed subscription-renewal-once restart-grant refund-part-grows
+      seats-refunded
       """),
     row(
       "duplicate-as-granted", "upload-again",
@@ -76,7 +79,7 @@ enum BrokenTable {
     row("no-epoch", "ledger-epoch", ""),
     row("new-epoch", "ledger-epoch", "restart-epoch"),
     row("one-unit", "upload-quantity", ""),
-    row("undelivered", "upload-granted", "order-stays-delivered token-alone refund-part-first"),
+    row("undelivered", "upload-granted", "order-stays-delivered token-alone refund-part-first seats-added"),
     row("fifty-claims", "upload-hundred", ""),
     row("claims-needed", "upload-receipt-only", ""),
     row("claim-product", "claim-product", ""),
@@ -99,10 +102,11 @@ enum BrokenTable {
       """
       order-stays-delivered upload-granted token-alone token-wins owner-on-device owner-unnamed
       restart-order refund-part-first
+      seats-added
       """),
-    row("token-ignored", "token-alone", "token-wins owner-on-device owner-unnamed restart-order"),
-    row("token-case", "token-alone", "token-wins owner-on-device owner-unnamed restart-order"),
-    row("claimed-order-wins", "token-wins", ""),
+    row("token-ignored", "token-alone", "token-wins owner-on-device owner-unnamed restart-order seats-added"),
+    row("token-case", "token-alone", "token-wins owner-on-device owner-unnamed restart-order seats-added"),
+    row("claimed-order-wins", "token-wins", "seats-added"),
     row("one-payment", "paid-twice", ""),
     row("family-refused", "family-shared", ""),
     row("names-orders", "owner-unnamed", ""),
@@ -122,6 +126,7 @@ enum BrokenTable {
       """
       refund-before-upload refund-notified-first refund-of-one refund-not-again subscription-refunded
       refund-part refund-part-first refund-part-of-period refund-part-grows
+      seat-taken-back
       """),
     row(
       "refunds-granted", "refund-before-upload", "refund-notified-first refund-part-first refund-part-grows"),
@@ -130,6 +135,7 @@ enum BrokenTable {
       """
       refund-before-upload refund-notified-first subscription-refunded refund-part-grows refund-part-of-period
       refund-part refund-part-first
+      seat-taken-back
       """),
     row("refund-for-ever", "refund-reversed", "refund-part-grows"),
     row("refund-each-time", "refund-notified-again", "refund-of-one refund-part-grows"),
@@ -142,8 +148,10 @@ enum BrokenTable {
       "notifications-ignored", "refund-notified",
       """
       refund-notified-again subscription-renewal-notified subscription-renewal-once restart-refund
+      seats-refund-notified
       """),
-    row("refund-notes-ignored", "refund-notified", "refund-notified-again restart-refund"),
+    row(
+      "refund-notes-ignored", "refund-notified", "refund-notified-again restart-refund seats-refund-notified"),
     row("renewal-notes-ignored", "subscription-renewal-notified", "subscription-renewal-once"),
     row("notes-unverified", "notification-unsigned", "notification-unsigned-inside"),
     row("version-1-believed", "notification-version-1", ""),
@@ -154,12 +162,13 @@ enum BrokenTable {
       """
       refund-notified refund-notified-again refund-notified-first subscription-renewal-notified
       subscription-renewal-once restart-refund consent-rescinded
+      seats-refund-notified seats-unclaimed
       """),
     row("bad-note-500", "notification-malformed", "notification-unsigned notification-unsigned-inside"),
     row("consent-takes-back", "consent-rescinded", ""),
     row("consent-unread", "consent-rescinded", ""),
     row("expiry-ignored", "subscription-lapsed", ""),
-    row("per-chain", "subscription-renewed", "subscription-renewal-owner subscription-upgraded"),
+    row("per-chain", "subscription-renewed", "subscription-renewal-owner subscription-upgraded seats-added"),
     row(
       "renewal-to-sender", "subscription-renewal-owner",
       """
