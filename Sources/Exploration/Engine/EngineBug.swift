@@ -18,7 +18,7 @@ package enum EngineBug: String, PlantedBug {
   // MARK: The vault
   case vaultMovesAlong
   // MARK: The backend
-  case idsBelieved, refundsAddUp
+  case idsBelieved, refundsAddUp, bundleCountsOnce
   // MARK: Orders
   case ownedWithoutOrder, cancelledIsUnpaid, oneKeyForAll, deviceOrderNotSent
 
@@ -53,6 +53,7 @@ package enum EngineBug: String, PlantedBug {
     case .outcomeToldEarly: "the app hears of a reply before it is committed"
     case .confirmedForTheApp: "an outcome is confirmed when it is delivered, not when the app has seen it"
     case .idsBelieved: "the backend grants a claim without a proof by its id"
+    case .bundleCountsOnce: "the payment of a bundle counts as one purchase, which its first subscription is"
     case .refundsAddUp: "a later share of a refund is taken in addition to the earlier one"
     case .ownedWithoutOrder:
       "a transaction that the store repeats is handed over without the order that it answers"

@@ -30,6 +30,7 @@ package enum EngineInvariant: String, Invariant {
   case promptAlone = "41"
   case paced = "42"
   case exactUnits = "43"
+  case bundleWhole = "44"
   case shutdownReturns = "S1"
   case nothingAfterShutdown = "S2"
   case streamsEnd = "S3"
@@ -73,7 +74,7 @@ package enum EngineInvariant: String, Invariant {
 
   package var minimum: Int {
     switch self {
-    case .failedEnqueue: 5
+    case .failedEnqueue, .bundleWhole: 5
     case .eachOrderEnds, .neverBlocked, .idAlone: 5
     case .ownerTold: 100
     case .retryAfter: 50
@@ -101,6 +102,7 @@ package enum EngineMark: Int, Mark {
   case startedFromCopy, copiedWithEntries, boughtOnCopy, adoptedOnCopy
   case sheetsDismissed, chargedAfterCancel, ownedReturned, pendingSignedOut, neverConfirmed, deviceMadeOrder
   case idGuessed, cameOnline, twoServers, calledBack, chainEnded
+  case bundleWithTokens, bundleWithOneToken
 
   package var sentence: String {
     switch self {
@@ -160,6 +162,8 @@ package enum EngineMark: Int, Mark {
     case .deviceMadeOrder: "the device made an order"
     case .cameOnline: "the network came back after ten minutes or more with a purchase"
     case .twoServers: "two servers with a ledger each answered in turn"
+    case .bundleWithTokens: "a bundle was bought, and each of its transactions had the token"
+    case .bundleWithOneToken: "a bundle was bought, and one of its transactions had the token"
     case .calledBack: "the app called the engine back while it was asked for a token"
     case .chainEnded: "a proof came whose certificates had expired since"
     case .idGuessed: "a stranger named the id of a purchase, without a proof"

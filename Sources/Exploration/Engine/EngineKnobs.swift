@@ -113,7 +113,7 @@ enum EngineAct: CaseIterable, Sendable {
   case dismissSheets, chargeCancelled, buyOwned, pendingSignOut, neverConfirm
   case heardElsewhere, resubscribe, offerCode
   case restore, clone
-  case lift, twoServers, callsBack
+  case lift, twoServers, callsBack, bundle
 
   var permille: Int {
     switch self {
@@ -138,6 +138,7 @@ enum EngineAct: CaseIterable, Sendable {
     case .suspend, .suspendTwice, .wake: [.network, .crash]
     case .lift, .twoServers: [.network]
     case .callsBack: [.accounts]
+    case .bundle: [.accounts, .subscriptions]
     case .signOut, .claim, .fetchOrders, .beginTwice, .pendingSignOut, .heardElsewhere, .offerCode, .clone:
       [.accounts]
     case .restore: [.accounts, .subscriptions]
@@ -160,6 +161,7 @@ enum EngineAct: CaseIterable, Sendable {
     case .dismissSheets: .dismissSheets(phone: 0, product: 0, count: 3)
     case .neverConfirm: .neverConfirm(phone: 0)
     case .restore: .restore(phone: 0)
+    case .bundle: .bundle(phone: 0)
     default: .other("\(self)")
     }
   }

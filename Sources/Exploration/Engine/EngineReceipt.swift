@@ -17,7 +17,7 @@ enum EngineReceipt {
 
   private static func purchase(_ number: Int, _ sale: LeanStore.Sale) -> [[UInt8]] {
     var attributes = [
-      attribute(1_701, integer(sale.units)), attribute(1_702, text(0x0C, Names.products[sale.product])),
+      attribute(1_701, integer(sale.units)), attribute(1_702, text(0x0C, sale.productID)),
       attribute(1_703, text(0x0C, Names.id(number))), attribute(1_704, moment(sale.paidAt)),
       attribute(1_705, text(0x0C, Names.id(sale.original))),
     ]

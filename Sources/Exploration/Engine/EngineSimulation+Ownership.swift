@@ -24,10 +24,30 @@ extension EngineSimulation {
       }
       checker.mark(.boughtAgain)
       await handOver(charge(first.product, slot(of: order), after: first.original), process, engine)
+    case .bundle:
+      guard let order = await begin(product, account, process, engine), process.isRunning else { return }
+      for sale in chargeBundle(product, slot(of: order)) { await handOver(sale, process, engine) }
     default:
       checker.mark(.offerRedeemed)
       await handOver(charge(product, nil), process, engine)
     }
+  }
+
+  /// A payment for a bundle of two. No source says whether each of its transactions has the order's token.
+  private func chargeBundle(_ product: Int, _ order: Int) -> [Int] {
+    let isTokenOnBoth = store.sales.count % 2 == 0
+    let members = store.chargeBundle(
+      LeanStore.Sale(
+        buyer: 0, product: product, paidAt: now.milliseconds, order: order, original: 0, forgetsToken: false,
+        proofs: .signed, poison: .none, phone: 0), isTokenOnBoth: isTokenOnBoth)
+    checker.mark(isTokenOnBoth ? .bundleWithTokens : .bundleWithOneToken)
+    for sale in members {
+      isOnRecord.append(false)
+      given.append([])
+      watchCharge(sale)
+    }
+    tell(nil, "the store charges for the bundle \(members.map(Names.id)), order \(order + 1)")
+    return members
   }
 
   /// A stranger names the id of a purchase without an order, just before the upload about it arrives.

@@ -66,7 +66,7 @@ extension EngineSimulation {
         let numbers = (claim.orderNumber.map { [$0] } ?? []) + (claim.candidates ?? [])
         return ProtocolStep.Claim(
           transaction: Names.order(claim.transactionID), isProven: proof != nil,
-          tellsToken: proof != .appReceipt,
+          tellsToken: proof != .appReceipt && !store.lacksToken(Names.order(claim.transactionID)),
           accounts: numbers.map { slot(of: $0) }.filter(backend.orders.indices.contains)
             .map { backend.orders[$0].account })
       }
@@ -102,8 +102,10 @@ extension EngineSimulation {
 
   func watchCharge(_ sale: Int) {
     let sold = store.sales[sale]
-    let account = sold.order < 0 ? nil : backend.orders[sold.order].account
-    protocolWatch?.take(.paid(sale, for: account, original: sold.original))
+    let order = store.lacksToken(sale) ? store.sales[sold.bundle].order : sold.order
+    let account = order < 0 ? nil : backend.orders[order].account
+    protocolWatch?.take(
+      .paid(sale, for: account, original: sold.bundle < 0 ? sold.original : sold.bundle))
   }
 
   func watchArrival() {
@@ -117,6 +119,11 @@ extension EngineSimulation {
       .exactUnits, checked.miscounted == nil,
       "\(Names.id(sale)) is credited with \(checked.miscounted ?? 0) units, of \(store.sales[sale].units) with "
         + "\(store.sales[sale].refundedUnits) refunded")
+    if let isWhole = checked.isBundleWhole {
+      checker.expect(
+        .bundleWhole, isWhole,
+        "\(Names.id(sale)) of a bundle is credited \(backend.count(of: sale)) times, or to another owner")
+    }
     guard let isByRecord = checked.isByRecord else { return }
     checker.expect(.idAlone, isByRecord, "\(Names.id(sale)) went to \(uploader) by its id alone")
   }

@@ -159,6 +159,7 @@ final class EngineSimulation: @unchecked Sendable {
     queue.stalls = knobs.stalls
     if bug == .idsBelieved { backend.flaw = .believesIDs }
     if bug == .refundsAddUp { backend.flaw = .addsRefunds }
+    if bug == .bundleCountsOnce { backend.flaw = .creditsBundleOnce }
     vault = knobs.acts.contains { $0.act == .clone } ? EngineVault() : nil
     checker.moment = { [unowned self] in (queue.steps, queue.now) }
   }

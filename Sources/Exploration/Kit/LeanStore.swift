@@ -57,6 +57,9 @@ struct LeanStore {
       if version < 16 { refundLog |= UInt64(refundedUnits) << (4 * version) }
     }
 
+    /// What its transaction names: of a bundle, the subscription.
+    var productID: String { bundle < 0 ? Names.products[product] : Names.member(member, of: product) }
+
     /// Whether no unit of it is left.
     var isTakenBack: Bool { revokedAt != nil && refundedUnits >= units }
   }
@@ -208,7 +211,7 @@ struct LeanStore {
     var transaction = StoreTransaction(
       environment: .production, transactionID: Names.id(number),
       originalTransactionID: Names.id(sale.original),
-      productID: Names.products[sale.product], quantity: sale.units,
+      productID: sale.productID, quantity: sale.units,
       purchasedAt: Timestamp(milliseconds: sale.paidAt),
       accountToken: keepsToken ? tokens[sale.order] ?? Names.token(sale.order) : nil, proof: proof)
     transaction.revokedAt = sale.revokedAt.map(Timestamp.init(milliseconds:))
@@ -216,7 +219,6 @@ struct LeanStore {
     guard bySignature else { return transaction }
     transaction.signedAt = Timestamp(milliseconds: now)
     if sale.bundle >= 0 {
-      transaction.productID = Names.member(sale.member, of: sale.product)
       transaction.bundle = BundlePurchase(
         productID: Names.products[sale.product], transactionID: "9" + Names.id(sale.bundle),
         originalTransactionID: "9" + Names.id(sale.bundle))
