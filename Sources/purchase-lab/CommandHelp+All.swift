@@ -10,7 +10,7 @@ extension CommandHelp<Command> {
       summary: "run seeded simulations and check every invariant",
       options: ExploreOptions.table.help,
       examples: [
-        "explore --seeds 10000", "explore --minutes 60 --report out.html", "explore --plant all",
+        "explore --seeds 10000", "explore --seconds 3600 --report out.html", "explore --plant all",
         "explore --exhaustive", "explore --engine --seeds 2000", "explore --storage sqlite --seeds 100",
         "explore --check-determinism --from $(git rev-parse HEAD)",
         "explore --guided --corpus inputs --report out.html", "explore --guided --compare --seeds 5000",

@@ -9,19 +9,19 @@ import Testing
 /// The options of `explore`.
 @Suite struct ExploreOptionTests {
   @Test(arguments: [
-    (["--seeds", "0"], "--seeds needs 1 to"), (["--minutes", "0"], "--minutes needs 1 to"),
+    (["--seeds", "0"], "--seeds needs 1 to"), (["--seconds", "0"], "--seconds needs 1 to"),
     (["--failures", "0"], "--failures needs 1 to"), (["--jobs", "0"], "--jobs needs 1 to 64"),
     (["--seeds", "-4"], "--seeds needs a whole number, not '-4'"),
     (["--seeds", ""], "--seeds needs a whole number, not ''"),
     (["--report", ""], "--report needs a path, not ''"),
     (["--scenarios", ""], "--scenarios needs a path, not ''"),
-    (["--minutes", "-1"], "--minutes needs a whole number, not '-1'"),
+    (["--seconds", "-1"], "--seconds needs a whole number, not '-1'"),
     (["--from", "-1"], "or a commit of 40 hexadecimal digits, not '-1'"),
     (["--from", "12fe"], "or a commit of 40 hexadecimal digits, not '12fe'"),
     (["--from", String(repeating: "g", count: 40)], "or a commit of 40"),
     (["--from", "18446744073709551615"], "or a commit of 40"),
-    (["--seeds", "9", "--minutes", "1"], "--minutes and --seeds do not go together"),
-    (["--plant", "all", "--minutes", "1"], "--plant and --minutes do not go together"),
+    (["--seeds", "9", "--seconds", "1"], "--seconds and --seeds do not go together"),
+    (["--plant", "all", "--seconds", "1"], "--plant and --seconds do not go together"),
     (["--plant", "newestFirst", "--report", "x.html"], "--plant and --report do not go together"),
     (["--check-determinism", "--report", "x.html"], "--check-determinism and --report do not go together"),
     (["--report"], "--report needs a value"), (["--scenario", "x"], "did you mean '--scenarios'?"),

@@ -6,7 +6,7 @@ import Testing
 
 /// Ctrl-C, and other requests to end, during simulations.
 @Suite struct LabInterruptionTests {
-  @Test(arguments: [["--minutes", "60"], ["--seeds", "100000000"]])
+  @Test(arguments: [["--seconds", "3600"], ["--seeds", "100000000"]])
   func `an interrupted exploration shows its results`(length: [String]) throws {
     let process = Process()
     let output = Pipe()

@@ -61,7 +61,7 @@ struct ExploreCommand {
   }
 
   private var heading: String {
-    let length = options.minutes.map { "\($0) min" } ?? Counted.text(options.seeds, "seed")
+    let length = options.seconds.map { "\($0) s" } ?? Counted.text(options.seeds, "seed")
     let what = options.choice.isEngine ? "the engine" : options.choice.storage.rawValue
     return "profile \(options.choice.profile.rawValue) on \(what), \(length) from \(options.from)"
   }

@@ -17,7 +17,7 @@ struct ExploreOptions: Equatable, CommandOptions {
   /// Threads, or processes of the engine; 0 for one per core.
   var jobs = 0
   /// As many runs as that time allows, instead of a number of them.
-  var minutes: Int?
+  var seconds: Int?
   /// No new run begins after so many that broke an invariant.
   var failures = 100
   var json = false
@@ -43,7 +43,7 @@ struct ExploreOptions: Equatable, CommandOptions {
 
   var limits: ExploreLimits {
     ExploreLimits(
-      from: from, seeds: minutes == nil ? UInt64(seeds) : nil, seconds: minutes.map { Double($0) * 60 },
+      from: from, seeds: seconds == nil ? UInt64(seeds) : nil, seconds: seconds.map(Double.init),
       failures: failures)
   }
 
@@ -61,7 +61,7 @@ struct ExploreOptions: Equatable, CommandOptions {
         ) { $0.from = try seed($1) },
       ] + SimulationChoice.rows(\.choice, hasOwnProfile: \.hasOwnProfile) + [
         .number("--jobs", \.jobs, in: 1...64, "threads, or processes of the engine (default: one per core)"),
-        .number("--minutes", \.minutes, in: many, "as many runs as that time allows"),
+        .number("--seconds", \.seconds, in: many, "as many runs as that time allows"),
         .number(
           "--failures", \.failures, in: many,
           "no new run after so many that broke an invariant (default: 100)"),
@@ -90,20 +90,20 @@ struct ExploreOptions: Equatable, CommandOptions {
 
   static let apart =
     [
-      ("--minutes", ["--seeds"]),
+      ("--seconds", ["--seeds"]),
       (
         "--exhaustive",
         [
-          "--seeds", "--from", "--engine", "--profile", "--storage", "--specification", "--jobs", "--minutes",
+          "--seeds", "--from", "--engine", "--profile", "--storage", "--specification", "--jobs", "--seconds",
           "--failures", "--report", "--scenarios", "--check-determinism", "--guided",
         ]
       ),
-      ("--plant", ["--minutes", "--failures", "--report", "--check-determinism"]),
-      ("--check-determinism", ["--minutes", "--failures", "--report", "--scenarios", "--json"]),
+      ("--plant", ["--seconds", "--failures", "--report", "--check-determinism"]),
+      ("--check-determinism", ["--seconds", "--failures", "--report", "--scenarios", "--json"]),
       ("--guided", ["--engine", "--check-determinism", "--scenarios"]),
       (
         "--compare",
-        ["--minutes", "--failures", "--report", "--plant", "--specification", "--corpus", "--jobs"]
+        ["--seconds", "--failures", "--report", "--plant", "--specification", "--corpus", "--jobs"]
       ),
     ] + SimulationChoice.apart
 

@@ -77,14 +77,14 @@ struct FinishTable: Hashable {
   mutating func goOn(
     in storage: some SettlementStorage, now: Timestamp, policy: RetryPolicy
   ) -> [SyncAction] {
-    var actions: [SyncAction] = []
-    for (key, state) in states.sorted(by: { EntryKey.isBefore($0.key, $1.key) }) {
+    var (due, next): ([EntryKey], Timestamp?) = ([], nil)
+    for (key, state) in states {
       guard case .waiting(_, let wait) = state else { continue }
-      let due = wait.opensAt(now: now)
-      guard due <= now else {
-        actions.append(.wake(at: due))
-        continue
-      }
+      let moment = wait.opensAt(now: now)
+      if moment <= now { due.append(key) } else { next = min(next ?? moment, moment) }
+    }
+    var actions = next.map { [SyncAction.wake(at: $0)] } ?? []
+    for key in due.sorted(by: EntryKey.isBefore) {
       actions += .attempting { () throws(QueueError) in
         guard let tombstone = try storage.tombstone(key) else {
           states[key] = nil

@@ -23,10 +23,10 @@ struct GuidedCommand {
     let begin = ProcessInfo.processInfo.systemUptime
     func elapsed() -> Double { ProcessInfo.processInfo.systemUptime - begin }
     let progress = ExploreProgress(options.limits, marks: choice.catalogue.marks.count)
-    try explorer.run(count: options.minutes == nil ? options.seeds : nil) { explorer in
+    try explorer.run(count: options.seconds == nil ? options.seeds : nil) { explorer in
       progress.show(explorer.sum)
       return explorer.broken.count >= options.failures
-        || options.minutes.map { elapsed() >= Double($0) * 60 } ?? false
+        || options.seconds.map { elapsed() >= Double($0) } ?? false
     }
     progress.clear()
     let report = ExploreReport(
@@ -44,7 +44,7 @@ struct GuidedCommand {
   }
 
   private func heading(_ inputs: Int) -> String {
-    let length = options.minutes.map { "\($0) min" } ?? Counted.text(options.seeds, "run")
+    let length = options.seconds.map { "\($0) s" } ?? Counted.text(options.seeds, "run")
     return "guided, profile \(choice.profile.rawValue) on \(choice.storage.rawValue), \(length) from "
       + "\(options.from)" + (options.corpus == nil ? "" : ", corpus of " + Counted.text(inputs, "input"))
   }
