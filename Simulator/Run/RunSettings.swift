@@ -8,7 +8,8 @@ struct RunSettings: Equatable {
   var keep: String?
   /// The file of the report.
   var report: String?
-  var jobs = Jobs.usualWidth
+  /// A run waits for its processes and their syncs half of its time.
+  var jobs = 2 * Jobs.usualWidth
   /// Whether the specification of the protocol judges each run.
   var isSpecified = false
   /// Print failures and the summary only.
@@ -36,7 +37,7 @@ struct RunSettings: Equatable {
         "--seed", path.appending(path: \.seed), "where random choices start from (default: 1)"),
       .number(
         "--jobs", path.appending(path: \.jobs), in: 1...64,
-        "how many runs at a time (default: one per processor)"),
+        "how many runs at a time (default: two per processor)"),
       .flag("-q", long: "--quiet", path.appending(path: \.isQuiet), "print failures and the summary only"),
       .flag(
         "-v", long: "--verbose", path.appending(path: \.isVerbose),

@@ -103,7 +103,7 @@ extension Scenario {
           before: [
             .seat(.assigned(purchase: 1, to: member, carriesToken: true)),
             .seat(.renewing(purchase: 1, count: 2)), .days(31),
-          ], signedIn: ["bob"], does: taken),
+          ], signedIn: ["bob"], does: taken + [.use(milliseconds: 200)]),  // Alice's part waits for her.
         Launch(before: [.storeAccount(storeAccount)], signedIn: [alice]),
       ], expects: .init(paid: 2, orders: ["delivered": 1])),
   ]
