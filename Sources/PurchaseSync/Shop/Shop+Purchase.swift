@@ -39,13 +39,18 @@ extension Shop {
     return try await answer(to: wish, .order, isAnother: isAnother, sheet).get()
   }
 
-  /// Sells a subscription for several people. As the call with a quantity, and:
+  /// Sells a subscription for several people, as the call with a quantity sells units.
   ///
-  /// `seats` is how many the subscription has **in all** after the payment. Who has 3 and asks for 5 pays 2: the purchase that
-  /// comes to `fulfil` has these 2, and adds to the others (``Outcome/unitsHeld``). Fewer seats are for the store's own
-  /// settings: the payment is refused, and nothing is charged.
-  ///
-  /// - Parameter sheet: On Apple's systems `StoreKitStore.sheet(seats:showing:)`, which names StoreKit's option.
+  /// - Parameters:
+  ///   - product: The id of the subscription.
+  ///   - seats: How many it has **in all** after the payment. Who has 3 and asks for 5 pays 2: the purchase that comes to
+  ///     `fulfil` has these 2, and adds to the others (``Outcome/unitsHeld``). Fewer than there are: the payment is refused,
+  ///     and nothing is charged; that is for the store's own settings.
+  ///   - account: Your name of the account that buys.
+  ///   - context: A value that comes back with the outcome.
+  ///   - isAnother: This is one more purchase, also while the sheet of the same product is open.
+  ///   - sheet: On Apple's systems `StoreKitStore.sheet(seats:showing:)`, which names StoreKit's option.
+  /// - Throws: As the call with a quantity.
   public func purchase(
     _ product: String, seats: Int, for account: String, context: PurchaseContext? = nil,
     isAnother: Bool = false, sheet: Sheet? = nil

@@ -31,6 +31,7 @@ extension AppLab {
   ///   - bundle: The bundle's product id.
   ///   - members: The products of this app's subscriptions. They need not be among the lab's products.
   ///   - period: How long a period is.
+  ///   - storeAccount: The Apple ID that buys it.
   public func sellElsewhere(
     bundle: String, of members: [String], period: Duration, storeAccount: String = "apple-id"
   ) async throws {

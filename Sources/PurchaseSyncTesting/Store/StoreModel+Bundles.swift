@@ -10,7 +10,9 @@ extension StoreModel {
   ///
   /// - Parameters:
   ///   - bundle: The bundle. Its id is that of the app that sells it.
+  ///   - storeAccount: The store account that buys it.
   ///   - accountToken: The token that the other app paid with.
+  ///   - now: The moment of the payment.
   /// - Returns: This app's transactions. Throws if the bundle has no subscription of this app.
   @discardableResult
   public mutating func receive(

@@ -31,7 +31,11 @@ extension StoreModel {
 
   /// Gives a seat of a subscription to another store account, which gets a transaction of its own, also at each renewal.
   ///
-  /// - Parameter carriesToken: Whether that transaction has the purchaser's account token. The sources do not say.
+  /// - Parameters:
+  ///   - transactionID: A transaction of the subscription.
+  ///   - member: The store account that gets the seat.
+  ///   - carriesToken: Whether that transaction has the purchaser's account token. The sources do not say.
+  ///   - now: The moment of the assignment.
   @discardableResult
   public mutating func assignSeat(
     of transactionID: String, to member: String, carriesToken: Bool = false, now: Timestamp
