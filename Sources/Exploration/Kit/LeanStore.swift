@@ -107,8 +107,11 @@ struct LeanStore {
     }
   }
 
-  /// Whether it is part of a bundle whose payment has a token, and does not have it itself.
-  func lacksToken(_ sale: Int) -> Bool { sales[sale].bundle >= 0 && sales[sale].order < 0 }
+  /// Whether it is part of a bundle whose payment has a token, and does not have it itself. What a planted bug uploads need
+  /// not be a sale.
+  func lacksToken(_ sale: Int) -> Bool {
+    sales.indices.contains(sale) && sales[sale].bundle >= 0 && sales[sale].order < 0
+  }
 
   /// The transactions of the same payment of a bundle, without this one.
   func siblings(of sale: Int) -> [Int] {
