@@ -94,6 +94,8 @@ final class RawClient {
       return nil
     }
     if count == 0 { return .closed }
+    // A debugger that looks at the process interrupts the call.
+    if count < 0, errno == EINTR { return nil }
     return errno == ECONNRESET || errno == EPIPE ? .reset : .timedOut
   }
 
