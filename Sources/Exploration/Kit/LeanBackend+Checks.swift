@@ -37,15 +37,12 @@ extension LeanBackend {
   }
 
   /// Whether a subscription of a bundle is credited as its verdict says, and no account has it but the one that has the
-  /// others of the payment. Apart from two that fulfil an order each: without a token, one can fit the open order of another
-  /// person with the same Apple ID, as each purchase without a token can.
+  /// others of the payment.
   private func isBundleWhole(_ sale: Int, _ ruling: Ruling, _ store: LeanStore) -> Bool? {
     let siblings = store.siblings(of: sale)
     guard !siblings.isEmpty, [.granted, .duplicate, .otherOwner].contains(ruling) else { return nil }
     guard count(of: sale) == 1, let own = owner(of: sale, store) else { return false }
-    let hasOrder = credit(of: sale)?.order != nil
-    let others = siblings.filter { !hasOrder || credit(of: $0)?.order == nil }
-      .compactMap { owner(of: $0, store) }.filter { $0 >= 0 }
+    let others = siblings.compactMap { owner(of: $0, store) }.filter { $0 >= 0 }
     return own < 0 ? others.isEmpty : others.allSatisfy { $0 == own }
   }
 
