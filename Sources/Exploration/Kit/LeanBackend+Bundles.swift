@@ -10,30 +10,62 @@ extension LeanBackend {
       ?? lines(inBundleOf: sale, store).map { owner(of: credits[$0], store) }.first { $0 >= 0 }
   }
 
-  /// The account whose order another transaction of the payment fulfils, or names by its token.
+  /// The account that another transaction of the payment names by its token, or else whose order it fulfils.
   func orderer(_ sale: Int, _ store: LeanStore) -> Owner? {
-    lines(inBundleOf: sale, store).first { provesPayer($0) }.map { owner(of: credits[$0], store) }
+    namedPayer(sale, store)
+      ?? lines(inBundleOf: sale, store).first { credits[$0].order != nil }
+      .map { owner(of: credits[$0], store) }
   }
 
-  private func provesPayer(_ line: Int) -> Bool {
-    credits[line].order != nil || knowsToken[credits[line].sale]
+  /// The account that another transaction of the payment names by its token, credited or not.
+  func namedPayer(_ sale: Int, _ store: LeanStore) -> Owner? {
+    store.siblings(of: sale).first { $0 < knowsToken.count && knowsToken[$0] }
+      .map { orders[store.sales[$0].order].account }
   }
 
-  /// The owner of a line without an order from now on; nil if it stays where it is.
+  /// Whether the payment has fulfilled an order with the token of this one.
+  func hasPaid(_ order: Int, byBundleOf sale: Int, _ store: LeanStore) -> Bool {
+    lines(inBundleOf: sale, store).contains { line in
+      credits[line].order.map { hasSameToken($0, order) } ?? false
+    }
+  }
+
+  /// Where a subscription of a bundle goes, of which the claim alone says `found`.
+  func inBundle(
+    _ found: (owner: Owner, order: Int?), of claim: LeanClaim, _ store: LeanStore
+  ) -> (owner: Owner, order: Int?) {
+    if knowsToken[claim.sale] {
+      let isSecond = found.order.map { hasPaid($0, byBundleOf: claim.sale, store) } ?? false
+      return isSecond ? (found.owner, nil) : found
+    }
+    if let named = namedPayer(claim.sale, store) { return (named, nil) }
+    if found.order != nil {
+      if case .bound = claim.match { return found }
+      return orderer(claim.sale, store).map { ($0, nil) } ?? found
+    }
+    return payer(claim.sale, store).map { ($0, nil) } ?? found
+  }
+
+  /// The owner of a line without a token from now on; nil if it stays where it is.
   func heir(
-    _ sold: LeanStore.Sale, _ sale: Int, _ present: Owner, provenBy uploader: Owner, _ store: LeanStore
+    _ sold: LeanStore.Sale, _ line: LeanCredit, _ present: Owner, provenBy uploader: Owner, _ store: LeanStore
   ) -> Owner? {
-    if let orderer = orderer(sale, store) { return orderer }
+    if let named = namedPayer(line.sale, store) { return named }
+    guard line.order == nil else { return nil }
+    if let orderer = orderer(line.sale, store) { return orderer }
     guard sold.expiresAt != nil, present < 0 else { return nil }
-    return payer(sale, store) ?? uploader
+    return payer(line.sale, store) ?? uploader
   }
 
-  /// What a device has of the same payment is the payer's, once the payer is known, and what another account has without an
-  /// order and a token, once the payer's order is fulfilled.
-  mutating func moveSiblings(of sale: Int, to owner: Owner, isOrdered: Bool, _ store: LeanStore) {
-    guard owner >= 0 else { return }
-    for line in lines(inBundleOf: sale, store) where !provesPayer(line) {
-      if isOrdered || self.owner(of: credits[line], store) < 0 { credits[line].owner = owner }
+  /// The other lines of the payment that change with this one. What a device has is the payer's, once the payer is known; what
+  /// another account has, and a guessed order, once a token or an order names the payer.
+  mutating func moveSiblings(of line: LeanCredit, _ store: LeanStore) {
+    guard line.owner >= 0 else { return }
+    let isNamed = knowsToken[line.sale]
+    for other in lines(inBundleOf: line.sale, store) where !knowsToken[credits[other].sale] {
+      let owner = owner(of: credits[other], store)
+      let isElsewhere = owner != line.owner && (isNamed || line.order != nil || owner < 0)
+      if isElsewhere || credits[other].order != nil && line.order != nil { move(other, to: line.owner) }
     }
   }
 }

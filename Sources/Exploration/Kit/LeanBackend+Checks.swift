@@ -49,15 +49,16 @@ extension LeanBackend {
   /// The present owner of a sale; nil if it is not credited.
   func owner(of sale: Int, _ store: LeanStore) -> Owner? { credit(of: sale).map { owner(of: $0, store) } }
 
-  /// Whether the sale has the owner that it had, or one whom the store's record names: by the sale's token, or as the owner
-  /// of another period of the subscription. A credit of a device belongs to the account that adopted what was paid there
+  /// Whether the sale has the owner that it had, or one whom the store's record names: by the token of its payment, or as the
+  /// owner of another period of the subscription. A credit of a device belongs to the account that adopted what was paid there
   /// before; the record names the device.
   private func isByRecord(_ sale: Int, since before: Owner?, _ store: LeanStore) -> Bool {
     guard let credit = credit(of: sale) else { return true }
     let owner = owner(of: credit, store)
     if owner == before { return true }
     let sold = store.sales[sale]
-    if sold.order >= 0, orders[sold.order].account == owner { return true }
+    let named = ([sale] + store.siblings(of: sale)).map { store.sales[$0].order }.filter { $0 >= 0 }
+    if named.contains(where: { orders[$0].account == owner }) { return true }
     if store.siblings(of: sale).contains(where: { self.owner(of: $0, store) == owner }) { return true }
     return store.sales.indices.contains { other in
       guard other != sale, store.sales[other].original == sold.original else { return false }

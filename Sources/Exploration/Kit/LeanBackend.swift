@@ -31,51 +31,6 @@ struct LeanBackend {
     var at: Int64
   }
 
-  struct LeanClaim {
-    enum Match: Equatable {
-      case bound(Int)
-      case proposed([Int])
-      case none
-
-      /// The orders that the claim names, the most likely first.
-      var numbers: [Int] {
-        switch self {
-        case .bound(let number): [number]
-        case .proposed(let numbers): numbers
-        case .none: []
-        }
-      }
-
-      func names(_ order: Int) -> Bool { numbers.contains(order) }
-    }
-    var sale: Int
-    var match: Match
-  }
-
-  enum Ruling: Equatable {
-    case granted, duplicate, otherOwner, lapsed, refunded, pending, unknown
-
-    var isSettled: Bool {
-      switch self {
-      case .granted, .duplicate, .otherOwner, .lapsed, .refunded: true
-      case .pending, .unknown: false
-      }
-    }
-
-    /// The word of the protocol.
-    var verdict: Verdict {
-      switch self {
-      case .granted: .granted
-      case .duplicate: .duplicate
-      case .otherOwner: .otherOwner
-      case .lapsed: .lapsed
-      case .refunded: .refunded
-      case .pending: .pending
-      case .unknown: .unknownTransaction
-      }
-    }
-  }
-
   private(set) var orders: [LeanOrder] = []
   var credits: [LeanCredit] = []
   private(set) var adoptions: [DeviceAdoption] = []
@@ -245,7 +200,7 @@ struct LeanBackend {
       return (.duplicate, nil)
     }
     credit(claim.sale, to: owner, order: order, from: uploader)
-    moveSiblings(of: claim.sale, to: owner, isOrdered: order != nil || knowsToken[claim.sale], store)
+    if let line = credit(of: claim.sale) { moveSiblings(of: line, store) }
     return (owner == uploader ? .granted : .otherOwner, order)
   }
 
@@ -261,38 +216,48 @@ struct LeanBackend {
   private mutating func moved(
     _ sale: Int, _ uploader: Owner, needsProof: Bool, _ store: LeanStore
   ) -> (ruling: Ruling, order: Int?)? {
-    guard let credited = credit(of: sale), credited.order == nil else { return nil }
+    guard let credited = credit(of: sale) else { return nil }
     let sold = store.sales[sale]
     let present = owner(of: credited, store)
     let line = Int(creditOf[sale])
     guard knowsToken[sale] else {
-      guard let next = heir(sold, sale, present, provenBy: uploader, store), present != next else {
+      guard let next = heir(sold, credited, present, provenBy: uploader, store), present != next else {
         return nil
       }
       if needsProof, next != recordedOwner(sale, store) { return (.unknown, nil) }
-      credits[line].owner = next
+      move(line, to: next)
+      moveSiblings(of: credits[line], store)
       guard next == uploader else { return (.otherOwner, nil) }
       return (uploader < 0 ? .duplicate : .granted, nil)
     }
     let number = payable(sold, .none) ?? sold.order
     let order = orders[number]
+    if let paid = credited.order, hasSameToken(paid, number) { return nil }
     guard order.product == sold.product, flaw != .inheritsDespiteToken else { return nil }
-    let fulfils = order.fulfilledBy == nil && !sold.isRenewal
+    let fulfils = order.fulfilledBy == nil && !sold.isRenewal && !hasPaid(number, byBundleOf: sale, store)
     guard present != order.account || fulfils else { return nil }
-    credits[line].owner = order.account
+    move(line, to: order.account)
     if fulfils { (credits[line].order, orders[number].fulfilledBy) = (number, sale) }
+    moveSiblings(of: credits[line], store)
     guard order.account == uploader else { return (.otherOwner, credits[line].order) }
     return (present == uploader ? .duplicate : .granted, credits[line].order)
+  }
+
+  /// Gives a line to its payer, without an order: the one that it fulfilled was a guess, and waits again.
+  mutating func move(_ line: Int, to owner: Owner) {
+    if let guessed = credits[line].order { orders[guessed].fulfilledBy = nil }
+    (credits[line].owner, credits[line].order) = (owner, nil)
+  }
+
+  func hasSameToken(_ one: Int, _ other: Int) -> Bool {
+    hasAccountTokens ? orders[one].account == orders[other].account : one == other
   }
 
   private func destination(
     of claim: LeanClaim, _ sale: LeanStore.Sale, from uploader: Owner, _ store: LeanStore
   ) -> (owner: Owner, order: Int?) {
     let found = claimed(claim, sale, from: uploader, store)
-    guard found.order == nil, found.owner == uploader, !knowsToken[claim.sale],
-      let payer = payer(claim.sale, store)
-    else { return found }
-    return (payer, nil)
+    return sale.bundle < 0 ? found : inBundle(found, of: claim, store)
   }
 
   private func claimed(

@@ -1,45 +1,84 @@
 import AppStoreReceipts
+import Foundation
 import PurchaseQueue
 import PurchaseSync
 
-/// Subscriptions that are part of a bundle. Each is credited once, to the account that paid for the bundle; the first of a
-/// payment that is claimed fulfils the bundle's order.
+/// Subscriptions that are part of a bundle. Each is credited once, to the account that paid for the bundle; one of a payment
+/// fulfils the bundle's order.
+///
+/// A token proves who paid. An order that a transaction without a token fulfils may be a guess of a device that waits for the
+/// same bundle: it gives way to the token of another transaction of the payment, and to an order that a sheet has bound.
 extension BackendModel {
-  /// The account that paid for the bundle, if the store's record names it: another transaction of the same payment fulfils its
-  /// order, or else is an account's. A device is no owner to inherit from: it may be another one now.
+  /// The account that paid for the bundle, if the store's record names it: another transaction of the payment names it by its
+  /// token, or else fulfils its order, or else is its own. A device is no owner to inherit from: it may be another one now.
   func payer(ofBundle facts: VerifiedTransaction) -> Uploader? {
     if let payer = orderer(ofBundle: facts) { return payer }
     let owners = credits(inBundleOf: facts).map(owner(of:))
     return owners.first { $0.account != nil }
   }
 
-  /// The account whose order another transaction of the payment fulfils, or names by its token. That proves who paid, whoever
-  /// has the others.
+  /// The account that another transaction of the payment names by its token, or else whose order it fulfils.
   func orderer(ofBundle facts: VerifiedTransaction) -> Uploader? {
-    credits(inBundleOf: facts).first { provesPayer($0) }.map(owner(of:))
+    if let account = namedPayer(ofBundle: facts) { return account }
+    return credits(inBundleOf: facts).first { $0.orderNumber != nil }.map(owner(of:))
   }
 
-  private func provesPayer(_ credit: Credit) -> Bool {
-    credit.orderNumber != nil || purchase(credit.transaction).map { tokenOrder(of: $0.facts) != nil } ?? false
+  /// The account that another transaction of the payment names by its token, credited or not.
+  func namedPayer(ofBundle facts: VerifiedTransaction) -> Uploader? {
+    for member in members(ofBundle: facts) {
+      if let order = tokenOrder(of: member) { return .account(order.account) }
+    }
+    return nil
   }
 
-  /// The ledger lines of a payment's other subscriptions that are the payer's from now on: what a device has uploaded before
-  /// the payer was known. If the payer's order is fulfilled, also what another account has got without an order and a token.
-  func lines(inBundleOf facts: VerifiedTransaction, movingTo payer: Uploader, isOrdered: Bool) -> [Credit] {
-    credits(inBundleOf: facts).filter { credit in
-      let owner = owner(of: credit)
-      return owner != payer && !provesPayer(credit) && (isOrdered || owner.account == nil)
+  /// Whether the payment has fulfilled an order with this token.
+  func hasPaid(orderOf token: UUID, byBundleOf facts: VerifiedTransaction) -> Bool {
+    credits(inBundleOf: facts).contains { credit in
+      credit.orderNumber.flatMap { order(number: $0) }?.accountToken == token
+    }
+  }
+
+  /// Where a subscription of a bundle goes, of which the claim alone says `found`.
+  func inBundle(_ found: Destination, of claim: Claim, _ facts: VerifiedTransaction) -> Destination {
+    if tokenOrder(of: facts) != nil {
+      guard case .order(let order) = found, hasPaid(orderOf: order.accountToken, byBundleOf: facts) else {
+        return found
+      }
+      return .owner(.account(order.account), reason: nil)
+    }
+    if let named = namedPayer(ofBundle: facts) { return .owner(named, reason: nil) }
+    switch found {
+    case .order where claim.match == .bound: return found
+    case .order: return orderer(ofBundle: facts).map { .owner($0, reason: nil) } ?? found
+    case .owner(_, let reason): return payer(ofBundle: facts).map { .owner($0, reason: reason) } ?? found
+    }
+  }
+
+  /// The other lines of the payment that change with this one. What a device has is the payer's, once the payer is known; what
+  /// another account has, and a guessed order, once a token or an order names the payer.
+  func others(inBundleOf facts: VerifiedTransaction, after line: Credit) -> [BackendWrite] {
+    guard facts.bundle != nil, line.owner.account != nil else { return [] }
+    let isNamed = tokenOrder(of: facts) != nil
+    return credits(inBundleOf: facts).flatMap { other -> [BackendWrite] in
+      guard purchase(other.transaction).flatMap({ tokenOrder(of: $0.facts) }) == nil else { return [] }
+      let owner = owner(of: other)
+      let isElsewhere = owner != line.owner && (isNamed || line.orderNumber != nil || owner.account == nil)
+      let isSecondOrder = other.orderNumber != nil && line.orderNumber != nil
+      return isElsewhere || isSecondOrder ? moves(of: other, to: line.owner) : []
     }
   }
 
   private func credits(inBundleOf facts: VerifiedTransaction) -> [Credit] {
+    members(ofBundle: facts).flatMap { credits(for: $0.grantKey) }
+  }
+
+  /// The other transactions of the payment that are known here.
+  private func members(ofBundle facts: VerifiedTransaction) -> [VerifiedTransaction] {
     guard let payment = facts.bundle?.transactionID, !facts.environment.reusesTransactionIDs else {
       return []
     }
-    let members =
-      index.bundles[ChainKey(environment: facts.environment, originalTransactionID: payment)] ?? []
-    return members.map { purchases[$0].facts.grantKey }.filter { $0 != facts.grantKey }
-      .flatMap { credits(for: $0) }
+    let rows = index.bundles[ChainKey(environment: facts.environment, originalTransactionID: payment)] ?? []
+    return rows.map { purchases[$0].facts }.filter { $0.grantKey != facts.grantKey }
   }
 }
 

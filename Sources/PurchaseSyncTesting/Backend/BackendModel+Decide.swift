@@ -100,14 +100,7 @@ extension BackendModel {
       for: facts, to: owner, order: order, cause: isUploaders ? .granted : .otherOwner, now: now)
     var writes: [BackendWrite] = [.credit(credit)]
     if let order { writes.append(.order(order.fulfilled(by: facts.grantKey))) }
-    if owner.account != nil, facts.bundle != nil {
-      for var moved in lines(
-        inBundleOf: facts, movingTo: owner, isOrdered: order != nil || tokenOrder(of: facts) != nil)
-      {
-        moved.owner = owner
-        writes.append(.creditMoved(moved))
-      }
-    }
+    writes += others(inBundleOf: facts, after: credit)
     return Ruling(
       isUploaders ? .granted : .otherOwner, orderNumber: order?.number, reason: reason, writes: writes)
   }

@@ -11,14 +11,10 @@ extension BackendModel {
     case owner(Uploader, reason: String?)
   }
 
-  /// Finds the order or the owner. The token in the verified transaction wins over what the claim says. Without a token of
-  /// ours and without an order, a subscription of a bundle belongs to the account that paid for the bundle.
+  /// Finds the order or the owner. The token in the verified transaction wins over what the claim says.
   func destination(of claim: Claim, _ facts: VerifiedTransaction, from uploader: Uploader) -> Destination {
     let found = claimed(claim, facts, from: uploader)
-    guard case .owner(uploader, let reason) = found, tokenOrders(of: facts).isEmpty,
-      let payer = payer(ofBundle: facts)
-    else { return found }
-    return .owner(payer, reason: reason)
+    return facts.bundle == nil ? found : inBundle(found, of: claim, facts)
   }
 
   private func claimed(_ claim: Claim, _ facts: VerifiedTransaction, from uploader: Uploader) -> Destination {

@@ -1,4 +1,5 @@
 import AppStoreReceipts
+import Foundation
 import PurchaseSync
 
 /// Ledger lines that were written before the owner was known.
@@ -7,7 +8,8 @@ extension BackendModel {
   ///
   /// | the line | moves to |
   /// | --- | --- |
-  /// | has no order, and the token names one that is known by now | the order's account, and fulfils the order |
+  /// | has no order or another one, and the token names one that is known by now | the order's account, and fulfils the order |
+  /// | has no token, and that of another transaction of its bundle's payment names an order | the order's account |
   /// | has no order, and another transaction of its bundle's payment fulfils one | the order's account |
   /// | is a device's, has no order, and an account has another transaction of its bundle's payment | that account |
   /// | is a device's, no account has adopted it, and it can be restored | the device or account that proves it now |
@@ -18,21 +20,34 @@ extension BackendModel {
     _ credit: Credit, _ facts: VerifiedTransaction, _ isConsumable: Bool, to uploader: Uploader
   ) -> Ruling? {
     if let order = tokenOrder(of: facts) { return named(credit, order, facts, to: uploader) }
-    guard credit.orderNumber == nil, let next = heir(of: credit, facts, isConsumable, provenBy: uploader),
-      owner(of: credit) != next
+    guard let next = heir(of: credit, facts, isConsumable, provenBy: uploader), owner(of: credit) != next
     else { return nil }
-    var moved = credit
-    moved.owner = next
     let verdict: Verdict = next != uploader ? .otherOwner : uploader.account == nil ? .duplicate : .granted
-    var ruling = Ruling(verdict, writes: [.creditMoved(moved)])
+    var ruling = Ruling(verdict, writes: moves(of: credit, to: next))
+    if case .creditMoved(let moved)? = ruling.writes.first {
+      ruling.writes += others(inBundleOf: facts, after: moved)
+    }
     ruling.isForNewOwner = true
     return ruling
   }
 
-  /// The owner of a line without an order from now on; nil if it stays where it is.
+  /// Gives a line to its payer, without an order: the one that it fulfilled was a guess, and waits again.
+  func moves(of credit: Credit, to owner: Uploader) -> [BackendWrite] {
+    var moved = credit
+    (moved.owner, moved.orderNumber) = (owner, nil)
+    return [.creditMoved(moved)] + freed(credit)
+  }
+
+  private func freed(_ credit: Credit) -> [BackendWrite] {
+    credit.orderNumber.flatMap { order(number: $0) }.map { [.order($0.waitingAgain())] } ?? []
+  }
+
+  /// The owner of a line without a token from now on; nil if it stays where it is.
   private func heir(
     of credit: Credit, _ facts: VerifiedTransaction, _ isConsumable: Bool, provenBy uploader: Uploader
   ) -> Uploader? {
+    if let named = namedPayer(ofBundle: facts) { return named }
+    guard credit.orderNumber == nil else { return nil }
     if let orderer = orderer(ofBundle: facts) { return orderer }
     guard !isConsumable, case .device = owner(of: credit) else { return nil }
     return payer(ofBundle: facts) ?? uploader
@@ -41,20 +56,26 @@ extension BackendModel {
   private func named(
     _ credit: Credit, _ order: BackendOrder, _ facts: VerifiedTransaction, to uploader: Uploader
   ) -> Ruling? {
-    guard credit.orderNumber == nil, agrees(order, with: facts) else { return nil }
+    guard !hasOrder(credit, of: order.accountToken), agrees(order, with: facts) else { return nil }
     let isRenewal = facts.originalTransactionID != facts.transactionID && facts.reason != .purchase
-    let fulfils = order.fulfilledBy == nil && !isRenewal
+    let fulfils =
+      order.fulfilledBy == nil && !isRenewal && !hasPaid(orderOf: order.accountToken, byBundleOf: facts)
     let account = Uploader.account(order.account)
     let isNew = owner(of: credit) != account
     guard isNew || fulfils else { return nil }
     var moved = credit
-    moved.owner = account
-    if fulfils { moved.orderNumber = order.number }
-    var writes = [BackendWrite.creditMoved(moved)]
+    (moved.owner, moved.orderNumber) = (account, fulfils ? order.number : nil)
+    var writes = [BackendWrite.creditMoved(moved)] + freed(credit) + others(inBundleOf: facts, after: moved)
     if fulfils { writes.append(.order(order.fulfilled(by: facts.grantKey))) }
     let verdict: Verdict = account != uploader ? .otherOwner : isNew ? .granted : .duplicate
     var ruling = Ruling(verdict, orderNumber: moved.orderNumber, writes: writes)
     ruling.isForNewOwner = isNew
     return ruling
+  }
+
+  /// Whether a line fulfils an order with this token. An order with another token was a guess; one that is not known here stays.
+  private func hasOrder(_ credit: Credit, of token: UUID) -> Bool {
+    guard let number = credit.orderNumber else { return false }
+    return order(number: number).map { $0.accountToken == token } ?? true
   }
 }

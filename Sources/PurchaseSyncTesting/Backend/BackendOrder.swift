@@ -22,7 +22,7 @@ public struct BackendOrder: Sendable, Hashable, Codable {
   public var createdAt: Timestamp
   /// When the backend stops waiting; nil for no limit. An expired order still binds by its token.
   public var expiresAt: Timestamp?
-  /// The transaction that fulfilled it. Set once, never changed.
+  /// The transaction that fulfilled it. It changes only if that was a guess, and the store's record names another payer.
   public var fulfilledBy: TransactionKey?
 
   /// The state at a moment: an order that was not paid in time has expired.
@@ -48,6 +48,13 @@ public struct BackendOrder: Sendable, Hashable, Codable {
     var order = self
     order.state = .delivered
     order.fulfilledBy = transaction
+    return order
+  }
+
+  /// The order after its transaction turned out to be another's.
+  func waitingAgain() -> BackendOrder {
+    var order = self
+    (order.state, order.fulfilledBy) = (.open, nil)
     return order
   }
 
