@@ -295,14 +295,16 @@ extension SyncEngine {
     changes.send()
   }
 
-  /// Sets a timer that `fires`. It takes the place of an earlier one of that name.
+  /// Sets a timer that `fires`. It takes the place of an earlier one of that name. A process that is stopped before the task
+  /// begins does not wait for longer.
   func set(
     _ name: Timer, in milliseconds: Int64, fires: @escaping @Sendable (isolated SyncEngine) -> Void
   ) {
-    let sleep = configuration.system.sleep
+    let (sleep, uptime) = (configuration.system.sleep, configuration.system.uptime)
+    let moment = uptime().advanced(by: .milliseconds(milliseconds))
     tasks[name] = Task { [weak self] in
       do {
-        try await sleep(milliseconds)
+        try await sleep(max(0, uptime().duration(to: moment).wholeMilliseconds))
       } catch {
         return  // Stopped, or set again.
       }
