@@ -1,7 +1,6 @@
 import Foundation
 import PurchaseQueue
 import PurchaseSync
-import VirtualTime
 
 /// One process with an engine: the app, or its extension on the same file.
 final class EngineProcess: @unchecked Sendable {
@@ -36,8 +35,6 @@ final class EngineProcess: @unchecked Sendable {
   var floor: Int64 = 0
   /// The same with the longest jitter.
   var latestFloor: Int64 = 0
-  /// How often it asked its app.
-  var meter = PaceMeter<PaceLimits.Kind>()
   /// Calls of `begin`, by their number.
   var begins: [Int: Task<Void, Never>] = [:]
   var begun = 0

@@ -66,6 +66,7 @@ extension EngineSimulation {
   func begun(
     _ product: Int, _ account: String, _ process: EngineProcess, _ engine: SyncEngine
   ) async -> (order: PurchaseOrder?, isRefused: Bool) {
+    let asked = now
     do {
       let order = try await engine.begin(
         product: Names.products[product], quantity: Names.units(of: product), account: account)
@@ -76,7 +77,8 @@ extension EngineSimulation {
         earlier.process != process.number && now.milliseconds(since: earlier.at) >= 3_600_000
       }
       checker.expect(.binding, isOver ?? true, "order \(order.number) was handed out twice")
-      ordersHandedOut[order.number] = (process.number, now)
+      // The engine's hour begins when it stores the order. A process that stalls gets it later.
+      ordersHandedOut[order.number] = (process.number, knobs.stalls > 0 ? asked : now)
       return (Task.isCancelled ? nil : order, false)
     } catch {
       if process.isAlive { tell(process, "has no order: \(error)") }

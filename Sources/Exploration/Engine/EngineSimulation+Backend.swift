@@ -124,7 +124,7 @@ extension EngineSimulation {
       told.retryAfter = network.chance(500) ? 5 : nil
       return told
     }
-    if isOfEndedChain(proof, sale) {
+    if isOfEndedChain(proof, sale, phone) {
       told.verdict = .unknownTransaction
       return told
     }

@@ -11,10 +11,11 @@ extension EngineSimulation {
     tell(nil, "the certificates of all proofs so far have expired")
   }
 
-  /// Whether the backend asks for a newer proof. Of what the store does not list any more there is none: the backend asks the
-  /// store by id.
-  func isOfEndedChain(_ proof: ProofDocument?, _ sale: Int) -> Bool {
-    guard let first = chainVersions[sale], store.sales[sale].isListed, let proof,
+  /// Whether the backend asks for a newer proof. Of what the store does not list any more, or not for the phone's Apple ID,
+  /// there is none: the backend asks the store by id.
+  func isOfEndedChain(_ proof: ProofDocument?, _ sale: Int, _ phone: EnginePhone?) -> Bool {
+    guard let first = chainVersions[sale], store.sales[sale].isListed,
+      store.sales[sale].buyer == phone?.storeAccount ?? 0, let proof,
       proof.kind == .signedTransaction, let version = proof.data.utf8.last, Int(version) < first
     else { return false }
     checker.mark(.chainEnded)

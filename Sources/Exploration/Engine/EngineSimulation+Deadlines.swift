@@ -111,24 +111,16 @@ extension EngineSimulation {
 
   // MARK: Paces
 
-  /// Invariant 42: nothing runs without a pace. What the file, the backend and the store get is the phone's, whichever of its
-  /// engines does it.
+  /// Invariant 42: nothing runs without a pace.
   private func paced(_ kind: PaceLimits.Kind, _ process: EngineProcess) {
     guard process.phone == nil else { return }
-    checkPace(kind, meter.count(kind, at: queue.now), process)
-  }
-
-  private func checkPace(_ kind: PaceLimits.Kind, _ count: Int, _ process: EngineProcess) {
+    let count = meter.count(kind, at: queue.now)
     checker.expect(
       .paced, count <= kind.limit, "\(process.name): \(count) \(kind.words) in a minute")
   }
 
   func countStoreCall(_ process: EngineProcess) { paced(.store, process) }
-  /// Each engine asks the app that it runs in: the app and its extension have a closure each.
-  func countQuestion(_ process: EngineProcess) {
-    guard process.phone == nil else { return }
-    checkPace(.credentials, process.meter.count(.credentials, at: queue.now), process)
-  }
+  func countQuestion(_ process: EngineProcess) { paced(.credentials, process) }
   /// An outcome is given to the app.
   func countOutcome(_ process: EngineProcess) { paced(.fulfil, process) }
   func countRequest(_ process: EngineProcess, isUpload: Bool) {

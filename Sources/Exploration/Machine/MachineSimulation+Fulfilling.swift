@@ -67,7 +67,7 @@ extension MachineSimulation {
     note(.isConfirmed, of: Names.transaction(outcome.key), process.phone)
     process.fulfilments.begin(outcome, isFulfilling: false, at: instant)
     let error = step(process) { (machine, now) throws(QueueError) in
-      try machine.outcomeConfirmed(outcome, now: now)
+      try machine.outcomeConfirmed(outcome, now: now) ?? []
     }
     guard process.isAlive else { return }
     if error == nil {

@@ -53,13 +53,18 @@ extension SyncEngine {
   /// The app has fulfilled, or shown, this outcome: it is not reported again. If it has changed since, such as by a
   /// refund, the later one is still reported.
   public func confirm(_ outcome: Outcome) throws(SyncError) {
-    // If it cannot be stored, the outcome is published again.
-    defer { events.forget(outcome) }
+    var isAnswered = true
+    // If it cannot be stored, the outcome is published again. One that waits for another account is not: an app that confirms
+    // it at once would get it at once, for ever.
+    defer { if isAnswered { events.forget(outcome) } }
     if outcome.isAlreadyOwned, let number = outcome.orderNumber {
       return try withFile { (file) throws(QueueError) in try file.confirmOwned(number) }
     }
-    perform(
-      try step { (machine, now) throws(QueueError) in try machine.outcomeConfirmed(outcome, now: now) })
+    let actions = try step { (machine, now) throws(QueueError) in
+      try machine.outcomeConfirmed(outcome, now: now)
+    }
+    isAnswered = actions != nil
+    perform(actions ?? [])
     configuration.checkpoint?(.outcomeSeen)
   }
 
@@ -68,7 +73,8 @@ extension SyncEngine {
   public func confirm(all outcomes: [Outcome]) throws(SyncError) {
     guard !outcomes.isEmpty else { return }
     // If they cannot be stored, they are published again.
-    defer { for outcome in outcomes { events.forget(outcome) } }
+    var waiting: Set<Outcome.Name> = []
+    defer { for outcome in outcomes where !waiting.contains(outcome.name) { events.forget(outcome) } }
     decisions.presence.callBegins()
     defer { callEnded() }
     _ = try file()
@@ -78,8 +84,10 @@ extension SyncEngine {
         for outcome in outcomes {
           if outcome.isAlreadyOwned, let number = outcome.orderNumber {
             try file.confirmOwned(number)
+          } else if let confirmed = try machine.outcomeConfirmed(outcome, now: now) {
+            actions += confirmed
           } else {
-            actions += try machine.outcomeConfirmed(outcome, now: now)
+            waiting.insert(outcome.name)
           }
         }
         return actions

@@ -192,14 +192,15 @@ extension SyncMachine {
     return sendNext(entry.lane, now: now)
   }
 
-  /// The app saw this outcome. One that a later verdict has replaced is ignored: the app has not seen the later one.
+  /// The app saw this outcome. One that a later verdict has replaced is ignored, because the app has not seen the later one,
+  /// and one that waits for the account that proved the purchase. Then it returns nil.
   package mutating func outcomeConfirmed(
     _ outcome: Outcome, now: Timestamp
-  ) throws(QueueError) -> [SyncAction] {
+  ) throws(QueueError) -> [SyncAction]? {
     advance(to: now)
     guard let tombstone = try settlementStorage.tombstone(outcome.key), outcome.isPresent(in: tombstone)
     else {
-      return []
+      return nil
     }
     return try outcomeConfirmed(outcome.key, now: now)
   }

@@ -97,6 +97,25 @@ import Testing
     }
   }
 
+  /// Each of these calls opens the file, and an app that confirms what it gets at once would call for ever.
+  @Test func `in the background an app gets once what waits for another account, however often it confirms`()
+    async throws
+  {
+    try await OwnershipLab.withUnconfirmedRenewal { lab, configuration, signedIn in
+      signedIn.withLock { $0 = "bob" }
+      let his = try await lab.open(configuration)
+      let told = try #require(try await events(his) { $0.outcome != nil }.last?.outcome)
+      await his.suspend(within: 0)
+      let events = try await his.eventStream()
+      for _ in 0..<3 { try await his.confirm(told) }
+      try await his.confirm(all: [told, told])
+      await his.shutdown()
+      var count = 0
+      for await event in events where event.outcome != nil { count += 1 }
+      #expect(count == 1)
+    }
+  }
+
   // MARK: Restoring
 
   @Test func `a new phone restores what is hers, in any order of sign-in and restore`() async throws {
