@@ -24,10 +24,13 @@ import Testing
         StoreProduct(id: "gems", kind: .consumable), StoreProduct(id: "coins", kind: .consumable),
         StoreProduct(
           bundle: "plus", of: [.init("plus.a"), .init("plus.b")], period: .milliseconds(LeanStore.period)),
+        team,
       ],
       forge: ReceiptForge(bundleID: LeanBackendTests.bundle))
     var tokens: [UUID] = []
     var ids: [String] = []
+    /// How many transactions of the store were looked at for seats.
+    private var seen = 0
     var now = LeanBackendTests.begin
 
     var moment: Timestamp { Timestamp(milliseconds: now) }
@@ -38,7 +41,7 @@ import Testing
     }
 
     mutating func makeOrder() throws {
-      let (account, product) = (random.below(2), random.below(3))
+      let (account, product) = (random.below(2), random.below(4))
       let number = lean.makeOrder(account: account, product: product, at: now)
       let outcome = try model.createOrder(
         OrderRequest(productID: Names.products[product], quantity: Names.units(of: product)),
@@ -68,10 +71,43 @@ import Testing
       ids += store.transactions[before...].map(\.transactionID)
     }
 
+    /// Seats that last an hour, so that some have lapsed when they are uploaded.
+    private static var team: StoreProduct {
+      var team = StoreProduct(id: "pro", kind: .autoRenewable)
+      (team.period, team.invitations) = (.seconds(3_600), .apple)
+      return team
+    }
+
+    /// Another Apple ID pays, and gives a seat to one of its members. What the purchaser has paid is uploaded nowhere.
+    private mutating func assignSeat(_ order: Int) throws {
+      let payer = "payer-\(store.transactions.count)"
+      let paid = try store.pay(
+        product: "pro", quantity: 2, accountToken: tokens[order], storeAccount: payer, now: moment)
+      try store.assignSeat(
+        of: paid.transactionID, to: "member of \(payer)", carriesToken: random.chance(500), now: moment)
+      takeSeats()
+    }
+
+    /// The store gives each member a transaction at each renewal, too.
+    mutating func takeSeats() {
+      for record in store.transactions.dropFirst(seen) where record.ownership == .assigned {
+        let first = ids.firstIndex(of: record.originalTransactionID) ?? ids.count
+        _ = leanStore.charge(
+          LeanStore.Sale(
+            buyer: 0, product: 3, paidAt: record.purchasedAt.milliseconds, order: -1, original: first,
+            forgetsToken: false, proofs: .signed, poison: .none, isRenewal: first < ids.count,
+            expiresAt: record.expiresAt?.milliseconds, phone: 0,
+            seat: record.accountToken.flatMap { tokens.firstIndex(of: $0) } ?? -1))
+        ids.append(record.transactionID)
+      }
+      seen = store.transactions.count
+    }
+
     mutating func pay() throws {
       let order = tokens.isEmpty || random.chance(300) ? -1 : random.below(tokens.count)
       let product = order < 0 ? random.below(2) : lean.orders[order].product
       if product == 2 { return try payBundle(order) }
+      if product == 3 { return try assignSeat(order) }
       let sale = LeanStore.Sale(
         buyer: 0, product: product, paidAt: now, order: order, original: leanStore.sales.count,
         forgetsToken: false, proofs: .signed, poison: .none, expiresAt: nil, phone: 0)
@@ -87,7 +123,8 @@ import Testing
       guard !ids.isEmpty else { return }
       let sale = random.below(ids.count)
       // The store refunds a bundle at once.
-      guard leanStore.sales[sale].bundle < 0, leanStore.refund(sale, at: now) else { return }
+      guard leanStore.sales[sale].bundle < 0, !leanStore.sales[sale].isSeat, leanStore.refund(sale, at: now)
+      else { return }
       _ = try store.refund(
         transactionID: ids[sale], .units(leanStore.sales[sale].refundedUnits), now: moment)
     }
@@ -102,10 +139,11 @@ import Testing
     mutating func upload() throws -> (lean: String, model: String) {
       guard !ids.isEmpty else { return ("", "") }
       let sale = random.below(ids.count)
+      guard !isCreditedByItself(sale) else { return ("", "") }
       let isAccount = random.chance(500)
       let who = random.below(2)
       let uploader = isAccount ? who : LeanBackend.device(who)
-      let isProven = random.chance(700)
+      let isProven = random.chance(700) || leanStore.sales[sale].original != sale
       let tokenIsTold = !isProven || random.chance(600)
       let match = anyMatch()
       let signedIn = random.below(3) - 1
@@ -128,6 +166,15 @@ import Testing
         "\(answer.ruling.verdict.rawValue) \(answer.order.map { "order-\($0 + 1)" } ?? "-") \(answer.owner?.rawValue ?? "-")",
         "\(verdict.verdict.rawValue) \(verdict.orderNumber ?? "-") \(verdict.owner?.rawValue ?? "-")"
       )
+    }
+
+    /// The reference backend credits the renewals that it knows, also when they are over. In the simulations each has a claim.
+    private func isCreditedByItself(_ sale: Int) -> Bool {
+      let sold = leanStore.sales[sale]
+      guard let end = sold.expiresAt, end <= now, lean.credit(of: sale) == nil else { return false }
+      return (sold.original..<sale).contains {
+        leanStore.sales[$0].original == sold.original && lean.credit(of: $0) != nil
+      }
     }
 
     private mutating func anyMatch() -> LeanBackend.LeanClaim.Match {
@@ -162,6 +209,8 @@ import Testing
     var pair = Pair(seed: seed, hasAccountTokens: hasAccountTokens)
     for step in 0..<60 {
       pair.now += 1_000 * Int64(1 + pair.random.below(600))
+      pair.store.advance(to: pair.moment)
+      pair.takeSeats()
       switch pair.random.below(10) {
       case 0...1: try pair.makeOrder()
       case 2...3: try pair.pay()

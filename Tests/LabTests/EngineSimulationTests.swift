@@ -46,7 +46,7 @@ import Testing
       .streamNeverEnds: ["S3"], .ownedWithoutOrder: ["36"], .cancelledIsUnpaid: ["3"], .oneKeyForAll: ["9"],
       .deviceOrderNotSent: ["24", "40"], .ownerDropped: ["32"], .userNotNamed: ["32"],
       .restoredForAnyone: ["32"], .vaultMovesAlong: ["6"], .idsBelieved: ["39"], .refundsAddUp: ["43"],
-      .bundleCountsOnce: ["44"],
+      .bundleCountsOnce: ["44"], .seatsByToken: ["45"], .seatsPaid: ["45"],
       .wakeForgotten: ["24", "40"], .ceilingOfAShift: ["24", "26", "41"], .retriesAtOnce: ["8", "42"],
       .probesWithoutEnd: ["42"], .listsWithoutEnd: ["42"], .asksForTokens: ["42"],
       .tellsUntilConfirmed: ["42"], .firstProofListed: ["24", "40"],

@@ -14,11 +14,11 @@ package enum EngineBug: String, PlantedBug {
   // MARK: Paces
   case retriesAtOnce, probesWithoutEnd, listsWithoutEnd, asksForTokens, tellsUntilConfirmed
   // MARK: The store's list
-  case firstProofListed
+  case firstProofListed, seatsPaid
   // MARK: The vault
   case vaultMovesAlong
   // MARK: The backend
-  case idsBelieved, refundsAddUp, bundleCountsOnce
+  case idsBelieved, refundsAddUp, bundleCountsOnce, seatsByToken
   // MARK: Orders
   case ownedWithoutOrder, cancelledIsUnpaid, oneKeyForAll, deviceOrderNotSent
 
@@ -54,6 +54,9 @@ package enum EngineBug: String, PlantedBug {
     case .confirmedForTheApp: "an outcome is confirmed when it is delivered, not when the app has seen it"
     case .idsBelieved: "the backend grants a claim without a proof by its id"
     case .bundleCountsOnce: "the payment of a bundle counts as one purchase, which its first subscription is"
+    case .seatsByToken: "the backend takes the token of an assigned seat for that of who has it"
+    case .seatsPaid:
+      "a wrapper of the store drops the ownership, so the token of an assigned seat binds an order of its purchaser"
     case .refundsAddUp: "a later share of a refund is taken in addition to the earlier one"
     case .ownedWithoutOrder:
       "a transaction that the store repeats is handed over without the order that it answers"

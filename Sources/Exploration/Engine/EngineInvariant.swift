@@ -31,6 +31,7 @@ package enum EngineInvariant: String, Invariant {
   case paced = "42"
   case exactUnits = "43"
   case bundleWhole = "44"
+  case seatIsMembers = "45"
   case shutdownReturns = "S1"
   case nothingAfterShutdown = "S2"
   case streamsEnd = "S3"
@@ -74,7 +75,7 @@ package enum EngineInvariant: String, Invariant {
 
   package var minimum: Int {
     switch self {
-    case .failedEnqueue, .bundleWhole: 5
+    case .failedEnqueue, .bundleWhole, .seatIsMembers: 5
     case .eachOrderEnds, .neverBlocked, .idAlone: 5
     case .ownerTold: 100
     case .retryAfter: 50
@@ -102,7 +103,7 @@ package enum EngineMark: Int, Mark {
   case startedFromCopy, copiedWithEntries, boughtOnCopy, adoptedOnCopy
   case sheetsDismissed, chargedAfterCancel, ownedReturned, pendingSignedOut, neverConfirmed, deviceMadeOrder
   case idGuessed, cameOnline, twoServers, calledBack, chainEnded
-  case bundleWithTokens, bundleWithOneToken
+  case bundleWithTokens, bundleWithOneToken, seatWithToken, seatWithoutToken, seatRenewed
 
   package var sentence: String {
     switch self {
@@ -164,6 +165,9 @@ package enum EngineMark: Int, Mark {
     case .twoServers: "two servers with a ledger each answered in turn"
     case .bundleWithTokens: "a bundle was bought, and each of its transactions had the token"
     case .bundleWithOneToken: "a bundle was bought, and one of its transactions had the token"
+    case .seatWithToken: "a seat was assigned, with the token of an order that its purchaser had made"
+    case .seatWithoutToken: "a seat was assigned, without a token"
+    case .seatRenewed: "a seat was renewed"
     case .calledBack: "the app called the engine back while it was asked for a token"
     case .chainEnded: "a proof came whose certificates had expired since"
     case .idGuessed: "a stranger named the id of a purchase, without a proof"

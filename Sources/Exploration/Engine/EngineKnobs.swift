@@ -45,7 +45,7 @@ struct EngineKnobs {
     entries = random.chance(250) ? random.between(1, 3) : 64
     isByReference = random.chance(150)
     withoutOrder = random.pick([0, 0, 300])
-    for act in EngineAct.allCases where random.chance(act.permille) {
+    for act in EngineAct.allCases where act != .seat && random.chance(act.permille) {
       acts.append((act, random.between(1, act.most)))
     }
     makesOrders = random.chance(300)
@@ -61,6 +61,8 @@ struct EngineKnobs {
     // Drawn from a stream of its own, so that it does not change what else happens.
     var chains = RandomStream(seed: seed, "chain", log: log)
     if chains.chance(200) { chainEnd = Int64(chains.below(Int(length))) }
+    var seats = RandomStream(seed: seed, "seats", log: log)
+    if seats.chance(EngineAct.seat.permille) { acts.append((.seat, seats.between(1, EngineAct.seat.most))) }
     if profile != .swarm { restrict() }
   }
 
@@ -113,7 +115,7 @@ enum EngineAct: CaseIterable, Sendable {
   case dismissSheets, chargeCancelled, buyOwned, pendingSignOut, neverConfirm
   case heardElsewhere, resubscribe, offerCode
   case restore, clone
-  case lift, twoServers, callsBack, bundle
+  case lift, twoServers, callsBack, bundle, seat
 
   var permille: Int {
     switch self {
@@ -138,7 +140,7 @@ enum EngineAct: CaseIterable, Sendable {
     case .suspend, .suspendTwice, .wake: [.network, .crash]
     case .lift, .twoServers: [.network]
     case .callsBack: [.accounts]
-    case .bundle: [.accounts, .subscriptions]
+    case .bundle, .seat: [.accounts, .subscriptions]
     case .signOut, .claim, .fetchOrders, .beginTwice, .pendingSignOut, .heardElsewhere, .offerCode, .clone:
       [.accounts]
     case .restore: [.accounts, .subscriptions]
@@ -162,6 +164,7 @@ enum EngineAct: CaseIterable, Sendable {
     case .neverConfirm: .neverConfirm(phone: 0)
     case .restore: .restore(phone: 0)
     case .bundle: .bundle(phone: 0)
+    case .seat: .seat(phone: 0)
     default: .other("\(self)")
     }
   }

@@ -105,7 +105,7 @@ extension EngineSimulation {
       case .refresh: try await engine.refreshReceipt()
       case .dismissSheets, .chargeCancelled, .buyOwned, .pendingSignOut, .neverConfirm:
         try await buy(act, process, engine)
-      case .heardElsewhere, .resubscribe, .offerCode, .bundle: await own(act, process, engine)
+      case .heardElsewhere, .resubscribe, .offerCode, .bundle, .seat: await own(act, process, engine)
       default: _ = try await engine.snapshot()
       }
     } catch {

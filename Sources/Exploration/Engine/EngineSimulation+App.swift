@@ -107,21 +107,27 @@ extension EngineSimulation {
     await handOver(sale, process, engine)
   }
 
-  /// `original`: the first transaction of a subscription that is bought again.
+  /// `original`: the first transaction of a subscription that is bought again. `seat`: the order whose token a seat carries,
+  /// -1 for none.
   func charge(
-    _ product: Int, _ order: Int?, after original: Int? = nil, on phone: EnginePhone? = nil
+    _ product: Int, _ order: Int?, after original: Int? = nil, on phone: EnginePhone? = nil, seat: Int? = nil
   ) -> Int {
     let sale = store.charge(
       LeanStore.Sale(
         buyer: phone?.storeAccount ?? 0, product: product, paidAt: now.milliseconds, order: order ?? -1,
         original: original ?? store.sales.count, forgetsToken: false, proofs: .signed, poison: .none,
-        phone: phone?.number ?? 0
+        expiresAt: seat.map { _ in now.milliseconds + LeanStore.period }, phone: phone?.number ?? 0,
+        seat: seat
       ))
+    noteCharge(sale)
+    tell(nil, "the store charges for \(Names.id(sale))" + (order.map { ", order \($0 + 1)" } ?? ""))
+    return sale
+  }
+
+  func noteCharge(_ sale: Int) {
     isOnRecord.append(false)
     given.append([])
     watchCharge(sale)
-    tell(nil, "the store charges for \(Names.id(sale))" + (order.map { ", order \($0 + 1)" } ?? ""))
-    return sale
   }
 
   func handOver(_ sale: Int, _ process: EngineProcess, _ engine: SyncEngine) async {

@@ -73,7 +73,11 @@ extension EngineSimulation {
       checker.expect(
         .binding, keys[number] == nil || keys[number] == key, "order \(number) has two transactions")
       keys[number] = key
-      guard store.sales.indices.contains(sale), store.sales[sale].order >= 0 else { continue }
+      guard store.sales.indices.contains(sale) else { continue }
+      if store.sales[sale].isSeat {
+        checker.broken(.seatIsMembers, "\(key) is a seat, and has order \(number)")
+      }
+      guard store.sales[sale].order >= 0 else { continue }
       checker.expect(
         .binding, slot(of: number) == store.sales[sale].order, "\(key) has the order of another purchase")
     }
@@ -157,6 +161,11 @@ extension EngineSimulation {
       Lane(rawValue: row.lane).account.map { "Bearer token-" + $0 }
       ?? (authorization.hasPrefix("Device ") ? authorization : "Device")
     checker.expect(.ownName, name == authorization, "\(key) of \(row.lane) is sent in another name")
+    if store.sales[sale].isSeat {
+      checker.expect(
+        .seatIsMembers, claim.match == .none && name.hasPrefix("Device"),
+        "\(key) is a seat, and is sent in lane \(row.lane), \(claim.match.rawValue)")
+    }
     sends[sale, default: 0] += 1
     let count = sends[sale] ?? 0
     // An entry that was discarded in flight had its attempt on a removed row, and may be queued again as an update.

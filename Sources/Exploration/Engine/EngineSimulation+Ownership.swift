@@ -27,6 +27,16 @@ extension EngineSimulation {
     case .bundle:
       guard let order = await begin(product, account, process, engine), process.isRunning else { return }
       for sale in chargeBundle(product, slot(of: order)) { await handOver(sale, process, engine) }
+    case .seat:
+      if let sale = renewedSeat() { return await handOver(sale, process, engine) }
+      var order = -1
+      if store.sales.count % 3 > 0 {
+        guard let made = await begin(2, account, process, engine), process.isRunning else { return }
+        order = slot(of: made)
+      }
+      checker.mark(order < 0 ? .seatWithoutToken : .seatWithToken)
+      tell(nil, "a seat is assigned" + (order < 0 ? "" : ", with the token of order \(order + 1)"))
+      await handOver(charge(2, nil, seat: order), process, engine)
     default:
       checker.mark(.offerRedeemed)
       await handOver(charge(product, nil), process, engine)
@@ -41,13 +51,20 @@ extension EngineSimulation {
         buyer: 0, product: product, paidAt: now.milliseconds, order: order, original: 0, forgetsToken: false,
         proofs: .signed, poison: .none, phone: 0), isTokenOnBoth: isTokenOnBoth)
     checker.mark(isTokenOnBoth ? .bundleWithTokens : .bundleWithOneToken)
-    for sale in members {
-      isOnRecord.append(false)
-      given.append([])
-      watchCharge(sale)
-    }
+    for sale in members { noteCharge(sale) }
     tell(nil, "the store charges for the bundle \(members.map(Names.id)), order \(order + 1)")
     return members
+  }
+
+  private func renewedSeat() -> Int? {
+    let seats = ownSales.filter { store.sales[$0].isSeat }
+    guard !seats.isEmpty, people.chance(500),
+      let next = store.renew(people.pick(seats), isUpgrade: false, at: now.milliseconds)
+    else { return nil }
+    checker.mark(.seatRenewed)
+    noteCharge(next)
+    tell(nil, "a seat is renewed as \(Names.id(next))")
+    return next
   }
 
   /// A stranger names the id of a purchase without an order, just before the upload about it arrives.

@@ -104,8 +104,7 @@ extension EngineSimulation {
     let sold = store.sales[sale]
     let order = store.lacksToken(sale) ? store.sales[sold.bundle].order : sold.order
     let account = order < 0 ? nil : backend.orders[order].account
-    protocolWatch?.take(
-      .paid(sale, for: account, original: sold.bundle < 0 ? sold.original : sold.bundle))
+    protocolWatch?.take(.paid(sale, for: account, original: store.chain(of: sale)))
   }
 
   func watchArrival() {
@@ -123,6 +122,12 @@ extension EngineSimulation {
       checker.expect(
         .bundleWhole, isWhole,
         "\(Names.id(sale)) of a bundle is credited \(backend.count(of: sale)) times, or to another owner")
+    }
+    if let isMembers = checked.isSeatMembers {
+      checker.expect(
+        .seatIsMembers, isMembers,
+        "\(Names.id(sale)) is a seat: it is credited \(backend.count(of: sale)) times, for an order, or to an account"
+      )
     }
     guard let isByRecord = checked.isByRecord else { return }
     checker.expect(.idAlone, isByRecord, "\(Names.id(sale)) went to \(uploader) by its id alone")

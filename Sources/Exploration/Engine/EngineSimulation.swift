@@ -160,6 +160,7 @@ final class EngineSimulation: @unchecked Sendable {
     if bug == .idsBelieved { backend.flaw = .believesIDs }
     if bug == .refundsAddUp { backend.flaw = .addsRefunds }
     if bug == .bundleCountsOnce { backend.flaw = .creditsBundleOnce }
+    if bug == .seatsByToken { backend.flaw = .takesTokensOfSeats }
     vault = knobs.acts.contains { $0.act == .clone } ? EngineVault() : nil
     checker.moment = { [unowned self] in (queue.steps, queue.now) }
   }

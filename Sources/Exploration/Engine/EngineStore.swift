@@ -78,9 +78,10 @@ extension EngineSimulation {
   }
 
   func transaction(_ sale: Int) -> StoreTransaction {
-    withFirstProof(
-      store.transaction(
-        sale, bySignature: true, isPaying: true, lacksNewest: false, at: Self.beginning + queue.now), sale)
+    var transaction = store.transaction(
+      sale, bySignature: true, isPaying: true, lacksNewest: false, at: Self.beginning + queue.now)
+    if bug == .seatsPaid { transaction.ownership = nil }
+    return withFirstProof(transaction, sale)
   }
 
   /// Each finish has a fate of its own. One that hangs holds up the others of its call, which goes on when the engine that

@@ -8,7 +8,8 @@ extension Act {
       .clock(let phone, _), .user(let phone, _, _), .appleID(let phone, _), .reinstall(let phone),
       .takeImage(let phone), .restoreImage(let phone), .claim(let phone), .redeliver(let phone),
       .wake(let phone, _), .suspend(let phone, _), .extensionRuns(let phone, _), .restore(let phone),
-      .resubscribe(_, let phone), .offerCode(let phone), .fulfilFails(let phone, _), .bundle(let phone):
+      .resubscribe(_, let phone), .offerCode(let phone), .fulfilFails(let phone, _), .bundle(let phone),
+      .seat(let phone):
       phone
     case .refund, .reverseRefund, .renew, .backup, .restoreBackup, .other: nil
     }
@@ -48,6 +49,7 @@ extension Act {
     case .resubscribe(let purchase, _): return .resubscribe(purchase: purchase, phone: phone)
     case .offerCode: return .offerCode(phone: phone)
     case .bundle: return .bundle(phone: phone)
+    case .seat: return .seat(phone: phone)
     case .refund, .reverseRefund, .renew, .backup, .restoreBackup, .other: return self
     }
   }
@@ -84,6 +86,7 @@ extension Act {
     case .other: 30
     case .fulfilFails: 31
     case .bundle: 32
+    case .seat: 33
     }
   }
 }

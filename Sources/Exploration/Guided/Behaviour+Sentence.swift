@@ -119,7 +119,8 @@ extension Behaviour {
       part(2) & 4 != 0 ? "expired" : "", part(2) & 8 != 0 ? "upgraded" : "",
       Self.word(part(3) >> 2, ["signed", "by receipt", "both proofs"]),
       Self.word(part(3) & 3, ["", "crashes the backend", "is rejected", "gets no verdict"]),
-      Self.word(part(4) >> 2, ["without an order", "with an order", "forgets its token"]),
+      Self.word(
+        part(4) >> 2, ["without an order", "with an order", "forgets its token", "an assigned seat"]),
       part(4) & 3 > 0 ? "version \(part(4) & 3)" : "", Self.word(part(5) & 7, owners),
       part(5) & 8 != 0 ? "on record" : "", "held by \(part(6) >> 2) phones, settled on \(part(6) & 3)",
       "its Apple ID on \(part(7) >> 2) phones",

@@ -58,7 +58,12 @@ package struct MachineInput: Sendable {
 }
 
 extension Act {
-  var isBuying: Bool { if case .buy = self { true } else { false } }
+  var isBuying: Bool {
+    switch self {
+    case .buy, .seat: true
+    default: false
+    }
+  }
 
   /// The place of the purchase that it is about; nil for other acts.
   var purchase: Int? {

@@ -103,6 +103,7 @@ struct WrittenAct: Codable {
     case "restore": return .restore(phone: phone)
     case "offerCode": return .offerCode(phone: phone)
     case "bundle": return .bundle(phone: phone)
+    case "seat": return .seat(phone: phone)
     case "backup": return .backup
     case "restoreBackup": return .restoreBackup
     default: return about(purchase, phone)
@@ -166,6 +167,7 @@ extension Act {
     case .resubscribe: "resubscribe"
     case .offerCode: "offerCode"
     case .bundle: "bundle"
+    case .seat: "seat"
     case .other(let name): name
     }
   }

@@ -55,6 +55,8 @@ package enum Act: Sendable {
   case offerCode(phone: Int)
   /// A bundle of two subscriptions is bought with an order.
   case bundle(phone: Int)
+  /// The Apple ID of a phone gets a seat of a subscription that another account has ordered and paid.
+  case seat(phone: Int)
   /// An act that only the engine's simulation has, by name.
   case other(String)
 

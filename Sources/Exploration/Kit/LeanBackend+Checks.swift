@@ -14,6 +14,8 @@ extension LeanBackend {
     var credited: Owner?
     /// Invariant 44, of a subscription in a bundle; nil for every other sale.
     var isBundleWhole: Bool?
+    /// Invariant 45, of an assigned seat; nil for every other sale.
+    var isSeatMembers: Bool?
   }
 
   mutating func checkedAnswer(
@@ -33,7 +35,8 @@ extension LeanBackend {
     return CheckedAnswer(
       answer: answer, isByRecord: isProven ? nil : isByRecord(claim.sale, since: owner, store),
       miscounted: units.flatMap { $0 == paid ? nil : $0 },
-      credited: isCredited ? present : nil, isBundleWhole: isBundleWhole(claim.sale, answer.ruling, store))
+      credited: isCredited ? present : nil, isBundleWhole: isBundleWhole(claim.sale, answer.ruling, store),
+      isSeatMembers: isSeatMembers(claim.sale, answer, store))
   }
 
   /// Whether a subscription of a bundle is credited as its verdict says, and no account has it but the one that has the

@@ -42,6 +42,8 @@ struct LeanBackend {
   private var saidRefunded: [UInt8] = []
   /// Transactions whose token a proof has shown.
   private(set) var knowsToken: [Bool] = []
+  /// Transactions that a claim has made known.
+  private(set) var isKnown: [Bool] = []
   private(set) var epoch = 0
   /// Each account has one token, and all its orders have it.
   var hasAccountTokens = false
@@ -66,6 +68,8 @@ struct LeanBackend {
     case addsRefunds
     /// The payment of a bundle counts as one purchase.
     case creditsBundleOnce
+    /// The token of an assigned seat counts as that of who has it.
+    case takesTokensOfSeats
   }
   var flaw: Flaw?
   /// Whether a bug is planted in it now.
@@ -87,6 +91,7 @@ struct LeanBackend {
       takenBack.append(0)
       saidRefunded.append(0)
       knowsToken.append(false)
+      isKnown.append(false)
     }
   }
 
@@ -171,6 +176,7 @@ struct LeanBackend {
   ) -> (ruling: Ruling, order: Int?) {
     grow(for: claim.sale)
     let sale = store.sales[claim.sale]
+    isKnown[claim.sale] = true
     if tokenIsTold, sale.order >= 0 { knowsToken[claim.sale] = true }
     learnRefund(of: claim.sale, sale)
     if sale.isTakenBack { return (.refunded, credit(of: claim.sale)?.order) }
@@ -267,6 +273,10 @@ struct LeanBackend {
       if knowsToken[claim.sale], flaw != .inheritsDespiteToken { return later(sale) }
       return (inherited(claim.sale, store) ?? uploader, nil)
     }
+    // Whatever the claim says: who has the seat has paid nothing.
+    if let named = sale.seat {
+      return flaw == .takesTokensOfSeats && named >= 0 ? fulfilled(named) : (uploader, nil)
+    }
     // The account gets what was paid, also if its order is for another product.
     if knowsToken[claim.sale] { return (orders[sale.order].account, payable(sale, claim.match)) }
     switch claim.match {
@@ -331,10 +341,11 @@ struct LeanBackend {
 
   /// The owner of the nearest earlier period owns a renewal without a token, else the owner of any period.
   private func inherited(_ number: Int, _ store: LeanStore) -> Owner? {
+    guard !isApart(number, store) else { return nil }
     var first: Owner?
     var nearest: Owner?
     for other in store.sales.indices where store.sales[other].original == store.sales[number].original {
-      guard let known = credit(of: other) else { continue }
+      guard let known = credit(of: other), !isApart(other, store) else { continue }
       first = first ?? owner(of: known, store)
       if other < number { nearest = owner(of: known, store) }
     }

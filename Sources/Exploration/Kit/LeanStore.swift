@@ -45,7 +45,13 @@ struct LeanStore {
     /// no bundle. `product` is the bundle, which the order names.
     fileprivate(set) var bundle = -1
     fileprivate(set) var member = 0
+    /// Of an assigned seat, which its purchaser has paid: the order whose token it carries; -1 for none. Nil for what the buyer
+    /// has paid.
+    var seat: Int?
 
+    var isSeat: Bool { seat != nil }
+    /// Whether it is a subscription that its buyer has paid.
+    var canHaveSeats: Bool { expiresAt != nil && !isSeat && bundle < 0 }
     var units: Int { Names.units(of: product) }
     /// How many units were refunded in a version; nil for one that is not known any more.
     func refundedUnits(in version: Int) -> Int? {
@@ -111,6 +117,14 @@ struct LeanStore {
   /// not be a sale.
   func lacksToken(_ sale: Int) -> Bool {
     sales.indices.contains(sale) && sales[sale].bundle >= 0 && sales[sale].order < 0
+  }
+
+  /// The first of the transactions that have one owner: of a subscription, or of a bundle's payment. A seat in its purchaser's
+  /// subscription is apart.
+  func chain(of sale: Int) -> Int {
+    let sold = sales[sale]
+    if sold.bundle >= 0 { return sold.bundle }
+    return sold.isSeat && !sales[sold.original].isSeat ? sale : sold.original
   }
 
   /// The transactions of the same payment of a bundle, without this one.
@@ -210,17 +224,19 @@ struct LeanStore {
       bySignature
       ? Self.signature(number, version: sale.version)
       : receiptProof(of: sale.buyer, lacking: lacksNewest ? number : nil)
-    let keepsToken = sale.order >= 0 && (bySignature ? true : !sale.forgetsToken || isPaying)
+    let order = sale.seat ?? sale.order
+    let keepsToken = order >= 0 && (bySignature ? true : !sale.forgetsToken || isPaying)
     var transaction = StoreTransaction(
       environment: .production, transactionID: Names.id(number),
       originalTransactionID: Names.id(sale.original),
       productID: sale.productID, quantity: sale.units,
       purchasedAt: Timestamp(milliseconds: sale.paidAt),
-      accountToken: keepsToken ? tokens[sale.order] ?? Names.token(sale.order) : nil, proof: proof)
+      accountToken: keepsToken ? tokens[order] ?? Names.token(order) : nil, proof: proof)
     transaction.revokedAt = sale.revokedAt.map(Timestamp.init(milliseconds:))
     transaction.expiresAt = sale.expiresAt.map(Timestamp.init(milliseconds:))
     guard bySignature else { return transaction }
     transaction.signedAt = Timestamp(milliseconds: now)
+    if sale.isSeat { transaction.ownership = .assigned }
     if sale.bundle >= 0 {
       transaction.bundle = BundlePurchase(
         productID: Names.products[sale.product], transactionID: "9" + Names.id(sale.bundle),

@@ -19,7 +19,7 @@ extension MachineBug {
     case .backendForgetsTransactions, .keysByInstallation: [.creditsOnce]
     case .answersBeforeCommit: [.answersDurable]
     case .finishesBeforeCommit: [.finishAfterCredit]
-    case .inheritsDespiteToken, .creditsWhoIsSignedIn, .idsBelieved: [.creditsOwner]
+    case .inheritsDespiteToken, .creditsWhoIsSignedIn, .idsBelieved, .seatsByToken: [.creditsOwner]
     default: []
     }
   }
@@ -35,7 +35,7 @@ extension EngineBug {
     case .finishBeforeTheReply, .finishInADefer, .cancelledIsUnpaid: [.finishesSettled]
     case .wrongAccountAfterAwait: [.sendsInItsName]
     case .outcomeToldEarly: [.tellsSettled]
-    case .idsBelieved: [.creditsOwner]
+    case .idsBelieved, .seatsByToken: [.creditsOwner]
     default: []
     }
   }

@@ -27,7 +27,7 @@ package enum MachineBug: String, PlantedBug {
   case backendForgetsTransactions, keysByInstallation, answersBeforeCommit, finishesBeforeCommit
   // MARK: Ownership
   case inheritsDespiteToken, signedInIgnored, otherOwnerNamed, creditsWhoIsSignedIn, ownerNotStored
-  case idsBelieved, firstOrderOfToken, refundsAddUp, bundleCountsOnce
+  case idsBelieved, firstOrderOfToken, refundsAddUp, bundleCountsOnce, seatsByToken, seatsPaid
 
   package var summary: String {
     switch self {
@@ -99,6 +99,9 @@ package enum MachineBug: String, PlantedBug {
     case .creditsWhoIsSignedIn: "a purchase without an owner goes to the account that is signed in"
     case .idsBelieved: "a claim without a proof is granted by its id"
     case .bundleCountsOnce: "the payment of a bundle counts as one purchase, which its first subscription is"
+    case .seatsByToken: "the backend takes the token of an assigned seat for that of who has it"
+    case .seatsPaid:
+      "the device takes an assigned seat for a purchase, so its token binds an order of its purchaser"
     case .refundsAddUp: "a later share of a refund is taken in addition to the earlier one"
     case .firstOrderOfToken: "the token of an account is taken for that of its first order"
     case .ownerNotStored: "the owner in a verdict is not stored with the outcome"
@@ -123,6 +126,7 @@ package enum MachineBug: String, PlantedBug {
     case .firstOrderOfToken: .takesFirstOfToken
     case .refundsAddUp: .addsRefunds
     case .bundleCountsOnce: .creditsBundleOnce
+    case .seatsByToken: .takesTokensOfSeats
     default: nil
     }
   }

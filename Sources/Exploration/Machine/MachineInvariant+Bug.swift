@@ -36,6 +36,7 @@ extension MachineInvariant {
     case .idAlone: .idsBelieved
     case .exactUnits: .refundsAddUp
     case .bundleWhole: .bundleCountsOnce
+    case .seatIsMembers: .seatsByToken
     case .promptAfterWake: .wakeForgotten
     case .promptAlone: .ceilingOfAShift
     case .paced: .listsWithoutEnd

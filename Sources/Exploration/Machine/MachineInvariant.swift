@@ -11,13 +11,14 @@ package enum MachineInvariant: Int, Invariant {
   case neverBlocked = 37
   case refusal
   case idAlone = 39
-  case promptAfterWake, promptAlone, paced, exactUnits, bundleWhole
+  case promptAfterWake, promptAlone, paced, exactUnits, bundleWhole, seatIsMembers
 
   package var number: InvariantNumber { InvariantNumber(integerLiteral: rawValue) }
   package var place: Int {
     switch self {
     case .newerProof, .ownerTold, .othersUnnamed: rawValue - 5
-    case .neverBlocked, .refusal, .idAlone, .promptAfterWake, .promptAlone, .paced, .exactUnits, .bundleWhole:
+    case .neverBlocked, .refusal, .idAlone, .promptAfterWake, .promptAlone, .paced, .exactUnits, .bundleWhole,
+      .seatIsMembers:
       rawValue - 8
     default: rawValue - 1
     }
@@ -62,6 +63,8 @@ package enum MachineInvariant: Int, Invariant {
     case .paced: "uploads, requests and calls of the store have a pace, whatever backend and app do"
     case .exactUnits: "what is credited is what is paid and not refunded, to the unit"
     case .bundleWhole: "the payment of a bundle credits every subscription of it once, to one owner"
+    case .seatIsMembers:
+      "an assigned seat is its member's, fulfils no order and counts once, whosever token it has"
     case .quiet: "when no work is left, no timer is set and nothing is sent"
     case .neverBlocked: "neither unpaid sheets nor unconfirmed outcomes keep a purchase out of the queue"
     }
@@ -70,7 +73,7 @@ package enum MachineInvariant: Int, Invariant {
   package var minimum: Int {
     switch self {
     case .newerProof: 5
-    case .refusal, .idAlone, .bundleWhole: 50
+    case .refusal, .idAlone, .bundleWhole, .seatIsMembers: 50
     case .othersUnnamed, .neverBlocked: 100
     case .oldImage, .poison, .failedEnqueue: 100
     case .secrets, .refunds, .budget, .retryAfter: 200
@@ -102,4 +105,5 @@ package enum MachineMark: Int, Mark {
   case tapped, cameOnline, clockJumpedOffline, twoServers, receiptsAnew, signedInAgain
   case restored, boughtAgain, heardElsewhere, unclaimedSignedIn, idGuessed, finishedByBackend
   case accountTokens, fulfilFailed, partRefunded, bundleWithTokens, bundleWithOneToken
+  case seatWithToken, seatWithoutToken, seatOfPurchasersChain, seatRenewed, seatRevoked, seatRestored
 }

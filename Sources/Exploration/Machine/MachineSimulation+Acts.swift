@@ -56,6 +56,7 @@ extension MachineSimulation {
     case .resubscribe(let purchase, let number): resubscribe(saleOfAct[purchase], phones[number])
     case .offerCode(let number): redeemOfferCode(phones[number])
     case .bundle(let number): buyBundle(phones[number])
+    case .seat(let number): assignSeat(phones[number], place)
     case .redeliver(let number): if processes[number].isAlive { list(processes[number]) }
     case .wake(let number, let reason): wakeUp(processes[number], reason)
     case .suspend(let number, let milliseconds): suspend(processes[number], for: milliseconds)
@@ -119,11 +120,12 @@ extension MachineSimulation {
     charge(buying, order, place, isPaying: process.isAlive)
   }
 
-  func makeOrder(_ phone: Phone, _ process: Process, _ product: Int) -> Int {
-    let order = backend.makeOrder(account: phone.user, product: product, at: storeNow)
+  func makeOrder(_ phone: Phone, _ process: Process, _ product: Int, for account: Int? = nil) -> Int {
+    let account = account ?? phone.user
+    let order = backend.makeOrder(account: account, product: product, at: storeNow)
     if backend.hasAccountTokens {
       checker.mark(.accountTokens)
-      store.tokens[order] = Names.accountToken(phone.user)
+      store.tokens[order] = Names.accountToken(account)
     }
     return keep(order, .open, phone, process) ? order : -1
   }
@@ -193,6 +195,7 @@ extension MachineSimulation {
   private func refund(_ sale: Int) {
     guard sale >= 0, store.refund(sale, at: storeNow) else { return }
     let sold = store.sales[sale]
+    if sold.isSeat { checker.mark(.seatRevoked) }
     watch?.take(sold.isTakenBack ? .refunded(sale, true) : .partlyRefunded(sale))
     if !sold.isTakenBack { checker.mark(.partRefunded) }
     tell("\(Names.id(sale)) is refunded: \(sold.refundedUnits) of \(sold.units)")
@@ -202,6 +205,7 @@ extension MachineSimulation {
   private func renew(_ sale: Int, isUpgrade: Bool) {
     guard sale >= 0, let next = store.renew(sale, isUpgrade: isUpgrade, at: storeNow) else { return }
     checker.mark(isUpgrade ? .upgraded : .renewed)
+    if store.sales[next].isSeat { checker.mark(.seatRenewed) }
     purposes.append(purposes[sale])
     isOnRecord.append(false)
     checker.sales = store.sales.count

@@ -135,7 +135,8 @@ extension MachineSimulation {
     let chain = sold.expiresAt == nil ? 0 : sold.original == sale ? 1 : sold.isRenewal ? 2 : 3
     behaviour.add(chain + (isExpired ? 4 : 0) + (sold.isUpgraded ? 8 : 0))
     behaviour.add(Int(sold.proofs.rawValue) * 4 + Int(sold.poison.rawValue))
-    behaviour.add((sold.order < 0 ? 0 : sold.forgetsToken ? 2 : 1) * 4 + min(3, sold.version))
+    let token = sold.isSeat ? 3 : sold.order < 0 ? 0 : sold.forgetsToken ? 2 : 1
+    behaviour.add(token * 4 + min(3, sold.version))
     behaviour.add(owner(of: sale) + (isOnRecord[sale] ? 8 : 0))
     var (holding, settled) = (0, 0)
     for phone in phones {

@@ -229,6 +229,7 @@ extension MachineSimulation {
     case .delivered(let outcome), .settled(let outcome): told(outcome, process)
     case .queued(let key, let match):
       process.personLanes |= 1 << Names.lane(match.lane)
+      checkSeat(Names.transaction(key), match)
       figures.queued(behind: process.phone.shadow.queued - 1)
       if case .proposed = match.kind { checker.mark(.proposed) }
       if match.lane == .device { checker.mark(.deviceLane) }

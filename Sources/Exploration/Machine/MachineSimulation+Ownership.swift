@@ -6,6 +6,10 @@ import Specification
 extension MachineSimulation {
   /// A payment names one order by its token: no other one is bound to it, unless a verdict says so.
   func checkOrder(of sale: Int, _ match: LeanBackend.LeanClaim.Match) {
+    if isSeat(sale), !lied.contains(sale) {
+      checker.expect(
+        .seatIsMembers, match == .none, "\(Names.id(sale)) is a seat, and is claimed for an order")
+    }
     guard case .bound(let order) = match, store.sales.indices.contains(sale) else { return }
     let sold = store.sales[sale]
     guard sold.order >= 0, !sold.forgetsToken, !lied.contains(sale), !backend.hasAccountTokens else { return }
@@ -31,9 +35,13 @@ extension MachineSimulation {
     let receipt = store.receipt(of: phone.storeAccount)
     for sale in store.receipts[receipt].held.map(Int.init) where store.sales[sale].wasFinished {
       guard process.isAlive else { return }
+      // A receipt does not say what is a seat; who restores one has what the store has signed.
+      let isSeat = isSeat(sale)
+      if isSeat { checker.mark(.seatRestored) }
       var transaction = store.transaction(
-        sale, bySignature: false, isPaying: false, lacksNewest: false, at: storeNow)
-      transaction.accountToken = nil
+        sale, bySignature: isSeat, isPaying: false, lacksNewest: false, at: storeNow)
+      if !isSeat { transaction.accountToken = nil }
+      misread(&transaction, sale)
       watch?.take(.arrives(sale, at: phone.number))
       note(.isRestored, of: sale, phone)
       let user = user(of: phone)
@@ -50,7 +58,7 @@ extension MachineSimulation {
   func resubscribe(_ sale: Int, _ phone: Phone) {
     let process = processes[phone.number]
     guard sale >= 0, store.sales[sale].expiresAt != nil, store.sales[sale].buyer == phone.storeAccount,
-      process.isAlive, phone.user >= 0
+      !isSeat(sale), process.isAlive, phone.user >= 0
     else { return }
     let order = makeOrder(phone, process, store.sales[sale].product)
     guard order >= 0 else { return }

@@ -12,7 +12,7 @@ extension MachineSimulation {
     let order = store.lacksToken(sale) ? store.sales[sold.bundle].order : sold.order
     let account = order < 0 ? nil : backend.orders[order].account
     // The subscriptions of a bundle have one owner, as the periods of one subscription have.
-    watch.take(.paid(sale, for: account, original: sold.bundle < 0 ? sold.original : sold.bundle))
+    watch.take(.paid(sale, for: account, original: store.chain(of: sale)))
   }
 
   func watchLaunch(_ process: Process, _ base: any SyncStorage) throws(QueueError) {
@@ -49,6 +49,12 @@ extension MachineSimulation {
         .bundleWhole, isWhole,
         "\(Names.id(sale)) of a bundle is credited \(backend.count(of: sale)) times, to another owner than the rest of it, or not as the verdict says"
       )
+    }
+    if let isMembers = checked.isSeatMembers {
+      checker.expect(
+        .seatIsMembers, isMembers,
+        "\(Names.id(sale)) is a seat: it is credited \(backend.count(of: sale)) times, for an order, to an account without a "
+          + "device of the member, or not as the verdict says")
     }
     guard let isByRecord = checked.isByRecord else { return }
     checker.expect(.idAlone, isByRecord, "\(Names.id(sale)) went to \(uploader) by its id alone")

@@ -27,9 +27,10 @@ extension MachineSimulation {
 
   private func arrive(_ sale: Int, _ process: Process, bySignature: Bool, _ account: String?) -> Bool {
     let isPaying = process.paid.contains(Int32(sale))
-    let transaction = store.transaction(
+    var transaction = store.transaction(
       sale, bySignature: bySignature, isPaying: isPaying,
       lacksNewest: !bySignature && strikes(.receiptLacks, process.phone, &shop), at: storeNow)
+    misread(&transaction, sale)
     note(bySignature ? .arrivesSigned : .arrivesByReceipt, account == nil ? 0 : 1, of: sale, process.phone)
     let row = process.phone.shadow.row(sale)
     if row.isBuried, row.state == .none { checker.mark(.redeliveredSettled) }

@@ -32,13 +32,15 @@ package struct Schedule: Sendable {
     addFailingApp(knobs, &fulfilments)
     var bundles = RandomStream(seed: knobs.seed, "bundles", log: log)
     addBundles(knobs, &bundles)
+    var seats = RandomStream(seed: knobs.seed, "seats", log: log)
+    addSeats(knobs, &seats)
     // A stable sort: acts of one moment keep their order.
     let order = acts.indices.sorted { (acts[$0].at, $0) < (acts[$1].at, $1) }
     acts = order.map { acts[$0] }
     nameTargets(knobs)
     draws =
       random.count + fate.count + taps.count + owners.count + lifts.count
-      + fulfilments.count + bundles.count
+      + fulfilments.count + bundles.count + seats.count
   }
 
   private mutating func add(_ act: Act, _ knobs: MachineKnobs, _ random: inout RandomStream) {
@@ -116,6 +118,24 @@ package struct Schedule: Sendable {
     }
   }
 
+  /// Seats, of which some are renewed, taken back and restored; with draws of their own.
+  private mutating func addSeats(_ knobs: MachineKnobs, _ random: inout RandomStream) {
+    guard [.swarm, .accounts, .subscriptions, .store].contains(knobs.profile), random.chance(300) else {
+      return
+    }
+    for seat in 0..<random.between(1, 3) {
+      add(.seat(phone: random.below(knobs.phones)), knobs, &random)
+      let begin = acts[acts.count - 1].at
+      func later(_ act: Act, _ permille: Int) {
+        guard random.chance(permille) else { return }
+        acts.append(PlannedAct(at: begin + Int64(random.below(Int(knobs.length - begin))), act: act))
+      }
+      later(.renew(purchase: -1 - seat, isUpgrade: false), 500)
+      later(.restore(phone: random.below(knobs.phones)), 500)
+      later(.refund(purchase: -1 - seat), 300)
+    }
+  }
+
   private static func buying(_ phone: Int, _ knobs: MachineKnobs, _ random: inout RandomStream) -> Buying {
     var buying = Buying(
       phone: phone, product: random.chance(knobs.subscriptions) ? 2 : random.below(2), hasOrder: true,
@@ -186,17 +206,22 @@ package struct Schedule: Sendable {
     }
   }
 
-  /// Refunds and renewals name their purchase by its place in the schedule.
+  /// Refunds and renewals name their purchase by its place in the schedule. Below zero is a seat.
   private mutating func nameTargets(_ knobs: MachineKnobs) {
     var purchases: [Int] = []
     var subscriptions: [Int] = []
+    var seats: [Int] = []
     for (index, planned) in acts.enumerated() {
+      if case .seat = planned.act { seats.append(index) }
       guard case .buy(let buying) = planned.act else { continue }
       purchases.append(index)
       if buying.product == 2 { subscriptions.append(index) }
     }
     for index in acts.indices {
       switch acts[index].act {
+      case .refund(let seat) where seat < 0: acts[index].act = .refund(purchase: seats[-1 - seat])
+      case .renew(let seat, let isUpgrade) where seat < 0:
+        acts[index].act = .renew(purchase: seats[-1 - seat], isUpgrade: isUpgrade)
       case .refund(let number): acts[index].act = .refund(purchase: purchases[number % purchases.count])
       case .reverseRefund(let number):
         acts[index].act = .reverseRefund(purchase: purchases[number % purchases.count])

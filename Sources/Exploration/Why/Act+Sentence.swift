@@ -47,6 +47,7 @@ extension Act {
     case .resubscribe(let place, let phone): on(phone, "the subscription of act \(place) is bought again")
     case .offerCode(let phone): on(phone, "an offer code is redeemed")
     case .bundle(let phone): on(phone, "a bundle is bought")
+    case .seat(let phone): on(phone, "a seat is assigned that another account has paid")
     case .other(let name): name
     default: "\(self)"
     }

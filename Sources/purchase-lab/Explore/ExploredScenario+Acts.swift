@@ -58,6 +58,7 @@ extension ExploredScenario {
       happen(.boughtOutside(product: Scenario.gems, storeAccount: Scenario.storeAccount, count: 1))
       leaveOut("which Apple ID redeemed an offer code")
     case .bundle: leaveOut("a bundle of subscriptions")
+    case .seat: leaveOut("an assigned seat")
     case .suspend: leaveOut("that the app was in the background")
     case .extensionRuns: launch.extension = [.use(milliseconds: 200)]
     case .other(let name): leaveOut(name)
@@ -93,7 +94,8 @@ extension Act {
     case .fault(_, let phone, _, _), .storageFault(_, let phone, _, _), .kill(let phone, _, _),
       .powerLoss(let phone, _), .clock(let phone, _), .user(let phone, _, _), .appleID(let phone, _),
       .reinstall(let phone), .takeImage(let phone), .restoreImage(let phone), .claim(let phone),
-      .restore(let phone), .offerCode(let phone), .bundle(let phone), .resubscribe(_, let phone),
+      .restore(let phone), .offerCode(let phone), .bundle(let phone), .seat(let phone),
+      .resubscribe(_, let phone),
       .redeliver(let phone),
       .wake(let phone, _), .suspend(let phone, _), .extensionRuns(let phone, _),
       .dismissSheets(let phone, _, _), .neverConfirm(let phone), .fulfilFails(let phone, _):
