@@ -103,7 +103,7 @@ package enum EngineMark: Int, Mark {
   case startedFromCopy, copiedWithEntries, boughtOnCopy, adoptedOnCopy
   case sheetsDismissed, chargedAfterCancel, ownedReturned, pendingSignedOut, neverConfirmed, deviceMadeOrder
   case idGuessed, cameOnline, twoServers, calledBack, chainEnded
-  case bundleWithTokens, bundleWithOneToken, seatWithToken, seatWithoutToken, seatRenewed
+  case bundleWithTokens, bundleWithOneToken, seatWithToken, seatWithoutToken
 
   package var sentence: String {
     switch self {
@@ -167,7 +167,6 @@ package enum EngineMark: Int, Mark {
     case .bundleWithOneToken: "a bundle was bought, and one of its transactions had the token"
     case .seatWithToken: "a seat was assigned, with the token of an order that its purchaser had made"
     case .seatWithoutToken: "a seat was assigned, without a token"
-    case .seatRenewed: "a seat was renewed"
     case .calledBack: "the app called the engine back while it was asked for a token"
     case .chainEnded: "a proof came whose certificates had expired since"
     case .idGuessed: "a stranger named the id of a purchase, without a proof"

@@ -116,8 +116,7 @@ extension EngineSimulation {
       LeanStore.Sale(
         buyer: phone?.storeAccount ?? 0, product: product, paidAt: now.milliseconds, order: order ?? -1,
         original: original ?? store.sales.count, forgetsToken: false, proofs: .signed, poison: .none,
-        expiresAt: seat.map { _ in now.milliseconds + LeanStore.period }, phone: phone?.number ?? 0,
-        seat: seat
+        phone: phone?.number ?? 0, seat: seat
       ))
     noteCharge(sale)
     tell(nil, "the store charges for \(Names.id(sale))" + (order.map { ", order \($0 + 1)" } ?? ""))

@@ -28,7 +28,6 @@ extension EngineSimulation {
       guard let order = await begin(product, account, process, engine), process.isRunning else { return }
       for sale in chargeBundle(product, slot(of: order)) { await handOver(sale, process, engine) }
     case .seat:
-      if let sale = renewedSeat() { return await handOver(sale, process, engine) }
       var order = -1
       if store.sales.count % 3 > 0 {
         guard let made = await begin(2, account, process, engine), process.isRunning else { return }
@@ -54,17 +53,6 @@ extension EngineSimulation {
     for sale in members { noteCharge(sale) }
     tell(nil, "the store charges for the bundle \(members.map(Names.id)), order \(order + 1)")
     return members
-  }
-
-  private func renewedSeat() -> Int? {
-    let seats = ownSales.filter { store.sales[$0].isSeat }
-    guard !seats.isEmpty, people.chance(500),
-      let next = store.renew(people.pick(seats), isUpgrade: false, at: now.milliseconds)
-    else { return nil }
-    checker.mark(.seatRenewed)
-    noteCharge(next)
-    tell(nil, "a seat is renewed as \(Names.id(next))")
-    return next
   }
 
   /// A stranger names the id of a purchase without an order, just before the upload about it arrives.
