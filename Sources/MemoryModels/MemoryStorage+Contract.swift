@@ -204,6 +204,8 @@ extension MemoryStorage: SyncStorage {
       verdictOrder: orderNumber, of: key, productID: said.transaction.soldProductID,
       quantity: said.transaction.isSubscription ? nil : said.transaction.quantity,
       isOfBundle: said.transaction.bundlePayment != nil,
+      isOfAnotherPayer: said.transaction.isOfAnotherPayer
+        || record.settled?.transaction.isOfAnotherPayer == true,
       known: book.knownTransaction(key), order: book.order(orderNumber),
       holder: book.holder(ofForeign: orderNumber))
   }

@@ -26,6 +26,8 @@ import Testing
   @Test(arguments: [
     tiny, SmallWorld(purchases: 2, accounts: 2), SmallWorld(purchases: 1, devices: 2),
     SmallWorld(purchases: 1, accounts: 2, crashes: 1, reinstalls: 1, leavesOrders: true),
+    SmallWorld(purchases: 2, lostReplies: 1, seat: 1), SmallWorld(purchases: 2, seat: 0),
+    SmallWorld(purchases: 1, devices: 2, crashes: 1, seat: 0),
   ])
   func `a smaller world is closed, and breaks nothing`(world: SmallWorld) throws {
     let result = try Self.search(world).run()
@@ -44,7 +46,7 @@ import Testing
     .dropsUnlisted: (11, 11), .limitIgnored: (7, 4), .evictsOldest: (11, 4), .enqueueNotDurable: (4, 3),
     .attemptNotStored: (8, 3), .unconfirmedForgotten: (23, 5), .answersBeforeCommit: (1, 6),
     .backendForgets: (2, 7),
-    .keyedByInstallation: (2, 7),
+    .keyedByInstallation: (2, 7), .seatsByToken: (45, 5), .seatsPaid: (45, 4),
   ]
 
   @Test(arguments: ExhaustiveBug.allCases)
@@ -88,7 +90,11 @@ import Testing
 
   @Test(
     arguments: LongTests.some(
-      [tiny, SmallWorld(purchases: 2, accounts: 2), SmallWorld(purchases: 1, devices: 2)], every: 3))
+      [
+        tiny, SmallWorld(purchases: 2, accounts: 2), SmallWorld(purchases: 1, devices: 2),
+        SmallWorld(purchases: 2, devices: 2, seat: 1), SmallWorld(purchases: 1, devices: 2, seat: 0),
+        SmallWorld(purchases: 2, crashes: 1, seat: 1),
+      ], every: 3))
   func `states that are held equal behave alike`(world: SmallWorld) throws {
     let search = try Self.search(world, comparesEquals: true)
     _ = try search.run()

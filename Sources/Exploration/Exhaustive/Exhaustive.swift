@@ -46,7 +46,7 @@ package final class ExhaustiveSearch {
   ) throws {
     self.mostBytes = mostBytes
     next = SmallSuccessors(
-      world, try SmallSteps(bug: bug, seed: seed, comparesEquals: comparesEquals, make))
+      world, try SmallSteps(bug: bug, seat: world.seat, seed: seed, comparesEquals: comparesEquals, make))
   }
 
   /// Two states of a device that were held equal, and do not behave alike; nil if there are none.
@@ -157,6 +157,10 @@ package final class ExhaustiveSearch {
   private func words(of move: SmallMove, from state: SmallState, _ names: [String]) throws -> String {
     let name = names[Int(move.device)]
     let steps = next.steps
+    if move.kind == .assigns {
+      return
+        "a seat is assigned as \(Names.id(steps.outsideFacts[state.outside].sales)), with the token of order 1"
+    }
     guard move.kind == .device else {
       guard let letter = state.letter(Int(move.letter)) else { return "" }
       let answer = try steps.answer(letter.request, from: letter.device, in: state.outside).answer

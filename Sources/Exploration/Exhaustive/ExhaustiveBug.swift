@@ -10,6 +10,8 @@ package enum ExhaustiveBug: String, PlantedBug {
   case limitIgnored, evictsOldest, enqueueNotDurable, attemptNotStored, unconfirmedForgotten
   // MARK: The backend
   case answersBeforeCommit, backendForgets, keyedByInstallation
+  // MARK: Seats
+  case seatsByToken, seatsPaid
 
   package var summary: String {
     switch self {
@@ -31,6 +33,9 @@ package enum ExhaustiveBug: String, PlantedBug {
     case .unconfirmedForgotten: "an unconfirmed outcome is not stored"
     case .answersBeforeCommit: "the backend replies before it commits, and then crashes"
     case .backendForgets: "the backend grants a transaction again"
+    case .seatsByToken: "the backend takes the token of an assigned seat for that of who has it"
+    case .seatsPaid:
+      "the device takes an assigned seat for a purchase, so its token binds an order of its purchaser"
     case .keyedByInstallation: "the backend's idempotency key belongs to the installation"
     }
   }
@@ -51,6 +56,7 @@ extension ExhaustiveBug {
     case .noReplyIsGranted, .timerLost: SmallWorld(purchases: 1, lostReplies: 1)
     case .toldOnce, .unconfirmedForgotten: SmallWorld(purchases: 1, crashes: 1)
     case .backendForgets, .keyedByInstallation: SmallWorld(purchases: 1, devices: 2)
+    case .seatsByToken, .seatsPaid: SmallWorld(purchases: 2, seat: 1)
     case .dropsUnlisted: SmallWorld(purchases: 1, devices: 2, crashes: 1, lostReplies: 1)
     }
   }
@@ -64,5 +70,8 @@ extension ExhaustiveBug {
   }
 
   /// Where a search for it begins: the whole small world, unless only the end shows it.
-  package var world: SmallWorld { isOfTheEnd ? smallest : SmallWorld() }
+  package var world: SmallWorld {
+    if smallest.seat != nil { return .withSeat }
+    return isOfTheEnd ? smallest : SmallWorld()
+  }
 }

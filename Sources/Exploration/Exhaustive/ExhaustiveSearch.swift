@@ -5,6 +5,8 @@ struct SmallMove: Hashable {
     case device
     /// The backend gets the letter at a place.
     case arrives
+    /// A seat is assigned, on no device.
+    case assigns
   }
 
   var kind: Kind
@@ -51,6 +53,7 @@ struct SmallSuccessors {
   mutating func find(from state: SmallState) throws(OutsideTheSmallWorld) {
     all.removeAll(keepingCapacity: true)
     for device in 0..<world.devices { try addEvents(of: device, state) }
+    if steps.outsideFacts[state.outside].sales == world.seat { try addSeat(state) }
     for place in 0..<SmallState.mostLetters {
       guard let letter = state.letter(place) else { break }
       if letter.answer < 0 { try addArrival(of: letter, at: place, state) }
@@ -82,7 +85,24 @@ struct SmallSuccessors {
         try add(.leaves(account: account), device, state) { $0.use(.crash) }
       }
     }
-    if outside.sales < world.purchases { try addPurchases(on: device, state, outside.sales) }
+    guard outside.sales < world.purchases, outside.sales != world.seat else { return }
+    try addPurchases(on: device, state, outside.sales)
+  }
+
+  private mutating func addSeat(_ state: SmallState) throws(OutsideTheSmallWorld) {
+    guard let sale = world.seat, sale < world.purchases else { return }
+    var next = state
+    next.outside = try steps.assignSeat(in: state.outside)
+    try hand(over: sale, &next)
+    all.append(SmallSuccessor(state: next, move: SmallMove(kind: .assigns), fault: -1))
+  }
+
+  /// The store hands it over to each app that runs.
+  private func hand(over sale: Int, _ state: inout SmallState) throws(OutsideTheSmallWorld) {
+    for device in 0..<world.devices where steps.deviceFacts[state.device(device)].isAlive {
+      let result = try steps.result(of: SmallEvent.charged(sale).number, on: state.device(device))
+      state.set(device: device, Int(result.device))
+    }
   }
 
   /// The first purchase is called the first account's, on the first device: before it nothing distinguishes them.
@@ -96,10 +116,7 @@ struct SmallSuccessors {
       var next = from
       next.set(device: buyer, Int(result.device))
       next.outside = try steps.buy(account: account, on: buyer, in: from.outside)
-      for other in 0..<world.devices where steps.deviceFacts[next.device(other)].isAlive {
-        let told = try steps.result(of: SmallEvent.charged(sale).number, on: next.device(other))
-        next.set(device: other, Int(told.device))
-      }
+      try hand(over: sale, &next)
       let move = SmallMove(
         kind: .device, device: UInt8(device),
         event: UInt8(SmallEvent.buys(account: account, sale: sale).number),
@@ -162,7 +179,8 @@ struct SmallSuccessors {
   }
 
   /// Leaves out what can have no effect any more: transactions that are finished and were to be handed over, and requests
-  /// without a process that would change nothing in the ledger. (A credit is never taken back in the small world.)
+  /// without a process that would change nothing in the ledger. (A credit is never taken back in the small world. Only a seat
+  /// can go to another device, and come back.)
   private func tidy(_ state: inout SmallState) throws(OutsideTheSmallWorld) {
     let outside = steps.outsideFacts[state.outside]
     for device in 0..<world.devices {
@@ -175,7 +193,8 @@ struct SmallSuccessors {
     var place = 0
     while let letter = state.letter(place) {
       let next = try steps.answer(letter.request, from: letter.device, in: state.outside).outside
-      let isIdle = !letter.isAwaited && next == state.outside
+      let isOfSeat = steps.mail.requests[letter.request].claims.contains { $0.sale == world.seat }
+      let isIdle = !letter.isAwaited && next == state.outside && !isOfSeat
       if isIdle { state.remove(place) } else { place += 1 }
     }
   }

@@ -22,6 +22,8 @@ final class SmallDriver {
   let storage: SmallStorage
   private let make: BranchingStorageMaker
   private let bug: ExhaustiveBug?
+  /// The purchase that is an assigned seat; nil for none.
+  let seat: Int?
   private let seed: UInt64
   private let limits: QueueLimits
   private let mail: SmallMail
@@ -41,8 +43,10 @@ final class SmallDriver {
   /// How often a machine was called.
   private(set) var calls = 0
 
-  init(bug: ExhaustiveBug?, seed: UInt64, _ mail: SmallMail, _ make: @escaping BranchingStorageMaker) {
-    (self.bug, self.seed, self.mail, self.make) = (bug, seed, mail, make)
+  init(
+    bug: ExhaustiveBug?, seat: Int?, seed: UInt64, _ mail: SmallMail, _ make: @escaping BranchingStorageMaker
+  ) {
+    (self.bug, self.seat, self.seed, self.mail, self.make) = (bug, seat, seed, mail, make)
     var limits = SmallWorld.limits
     if bug == .limitIgnored { limits.entries = SmallWorld.most }
     self.limits = limits
@@ -168,9 +172,10 @@ final class SmallDriver {
   private func arrives(_ sale: Int, in account: String?) {
     if bug == .finishesOnArrival { finish(sale) }
     let user = AppUser(account: device.user < 0 ? nil : Names.accounts[device.user])
+    var transaction = StoreAndBackend.transaction(sale, isSeat: sale == seat)
+    if bug == .seatsPaid { transaction.ownership = nil }
     let error = step { (machine, now) throws(QueueError) in
-      try machine.transactionArrived(
-        StoreAndBackend.transaction(sale), storeAccount: account, user: user, now: now)
+      try machine.transactionArrived(transaction, storeAccount: account, user: user, now: now)
     }
     guard let error else { return }
     guard case .queueFull = error else { return outside = outside ?? "a delivery failed: \(error)" }

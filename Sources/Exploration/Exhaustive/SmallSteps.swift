@@ -54,11 +54,12 @@ final class SmallSteps {
   private var equals: [(device: SmallDevice, number: Int)] = []
 
   init(
-    bug: ExhaustiveBug?, seed: UInt64, comparesEquals: Bool = false, _ make: @escaping BranchingStorageMaker
+    bug: ExhaustiveBug?, seat: Int? = nil, seed: UInt64, comparesEquals: Bool = false,
+    _ make: @escaping BranchingStorageMaker
   )
     throws(OutsideTheSmallWorld)
   {
-    driver = SmallDriver(bug: bug, seed: seed, mail, make)
+    driver = SmallDriver(bug: bug, seat: seat, seed: seed, mail, make)
     self.comparesEquals = comparesEquals
     _ = try number(of: driver.newDevice)
     _ = try number(of: StoreAndBackend(bug: bug))
@@ -200,6 +201,13 @@ final class SmallSteps {
   func buy(account: Int, on device: Int, in outside: Int) throws(OutsideTheSmallWorld) -> Int {
     try step(2 * account + device, from: outside) { next in
       next.buy(account: account, device: device)
+      return 0
+    }.outside
+  }
+
+  func assignSeat(in outside: Int) throws(OutsideTheSmallWorld) -> Int {
+    try step(6, from: outside) { next in
+      next.assignSeat()
       return 0
     }.outside
   }

@@ -5,6 +5,8 @@ import PurchaseSync
 package struct SmallWorld: Sendable, Hashable {
   /// How many purchases are made.
   package var purchases = 2
+  /// Which of them is an assigned seat; nil for none. It has the token of the first purchase's order.
+  package var seat: Int?
   /// Accounts of the app. Both have credentials on both devices.
   package var accounts = 2
   /// Devices, with one Apple ID.
@@ -22,11 +24,19 @@ package struct SmallWorld: Sendable, Hashable {
 
   package init(
     purchases: Int, accounts: Int = 1, devices: Int = 1, crashes: Int = 0, lostReplies: Int = 0,
-    reinstalls: Int = 0, leavesOrders: Bool = false
+    reinstalls: Int = 0, leavesOrders: Bool = false, seat: Int? = nil
   ) {
+    self.seat = seat
     self.leavesOrders = leavesOrders
     (self.purchases, self.accounts, self.devices) = (purchases, accounts, devices)
     (self.crashes, self.lostReplies, self.reinstalls) = (crashes, lostReplies, reinstalls)
+  }
+
+  /// The second purchase is a seat.
+  package static var withSeat: SmallWorld {
+    var world = SmallWorld()
+    world.seat = 1
+    return world
   }
 
   /// The most of each.

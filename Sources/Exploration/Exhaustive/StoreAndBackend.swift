@@ -31,7 +31,10 @@ struct StoreAndBackend {
   private var uploads: [Int: Set<Int>] = [:]
   let bug: ExhaustiveBug?
 
-  init(bug: ExhaustiveBug?) { self.bug = bug }
+  init(bug: ExhaustiveBug?) {
+    self.bug = bug
+    if bug == .seatsByToken { backend.flaw = .takesTokensOfSeats }
+  }
 
   // MARK: The store
 
@@ -46,6 +49,17 @@ struct StoreAndBackend {
       LeanStore.Sale(
         buyer: 0, product: 0, paidAt: now, order: order, original: sale, forgetsToken: false,
         proofs: .signed, poison: .none, phone: device))
+  }
+
+  /// A seat is assigned, with the token of the first order. If no purchase was made, that is an order of its purchaser's, which
+  /// no device knows.
+  mutating func assignSeat() {
+    let (now, sale) = (SmallWorld.storeNow, store.sales.count)
+    _ = backend.makeOrder(account: 0, product: 0, at: now)
+    _ = store.charge(
+      LeanStore.Sale(
+        buyer: 0, product: 0, paidAt: now, order: -1, original: sale, forgetsToken: false, proofs: .signed,
+        poison: .none, expiresAt: now + LeanStore.period, phone: 0, seat: 0))
   }
 
   /// The order of a purchase: both have one number.
@@ -63,12 +77,16 @@ struct StoreAndBackend {
   /// False if the store does not list it.
   mutating func finish(_ sale: Int) -> Bool { store.finish(sale, as: 0) }
 
-  static func transaction(_ sale: Int) -> StoreTransaction {
-    StoreTransaction(
+  static func transaction(_ sale: Int, isSeat: Bool) -> StoreTransaction {
+    var transaction = StoreTransaction(
       environment: .production, transactionID: Names.id(sale), originalTransactionID: Names.id(sale),
       productID: Names.products[0], quantity: 1, purchasedAt: Timestamp(milliseconds: SmallWorld.storeNow),
-      accountToken: Names.token(sale),
+      accountToken: Names.token(isSeat ? 0 : sale),
       proof: Payload(kind: "signedTransaction", bytes: [LeanStore.signedMark, UInt8(sale)]))
+    guard isSeat else { return transaction }
+    transaction.ownership = .assigned
+    transaction.expiresAt = transaction.purchasedAt.adding(milliseconds: LeanStore.period)
+    return transaction
   }
 
   // MARK: The backend
@@ -124,6 +142,10 @@ struct StoreAndBackend {
       let count = backend.count(of: sale)
       if count > 1 { return SmallFault(.oneCredit, "\(Names.id(sale)) is credited \(count) times") }
       guard let credit = backend.credit(of: sale) else { continue }
+      guard !store.sales[sale].isSeat else {
+        if credit.owner < 0, credit.order == nil { continue }
+        return SmallFault(.seatIsMembers, "\(Names.id(sale)) is a seat, and is credited to an account")
+      }
       let account = backend.orders[store.sales[sale].order].account
       if credit.owner != account {
         return SmallFault(.ownName, "\(Names.id(sale)) is credited to another account than its order's")

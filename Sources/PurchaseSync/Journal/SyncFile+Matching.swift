@@ -51,8 +51,8 @@ extension SyncFile: MatchSource {
     return VerdictBinding(
       verdictOrder: number, of: key, productID: details.soldProductID,
       quantity: details.expiresAt == nil ? details.quantity : nil,
-      isOfBundle: details.bundleTransactionID != nil, known: try knownTransaction(key), order: order,
-      holder: holder)
+      isOfBundle: details.bundleTransactionID != nil, isOfAnotherPayer: details.isOfAnotherPayer == true,
+      known: try knownTransaction(key), order: order, holder: holder)
   }
 }
 

@@ -71,13 +71,15 @@ extension SyncFile: SyncStorage {
       now: now)
   }
 
-  /// Keeps the store account of the earlier delivery: the finish waits for that account.
+  /// Keeps the store account of the earlier delivery: the finish waits for that account. And that somebody else has paid: a
+  /// receipt does not say it.
   static func details(
     of transaction: StoreTransaction, since tombstone: Tombstone?
   ) throws(QueueError) -> String {
     var details = TransactionDetails(transaction)
-    if let tombstone {
-      details.storeAccount = EntryDetails(of: tombstone).known?.storeAccount
+    if let tombstone, let known = EntryDetails(of: tombstone).known {
+      details.storeAccount = known.storeAccount
+      details.isOfAnotherPayer = details.isOfAnotherPayer ?? known.isOfAnotherPayer
     }
     return try details.text()
   }

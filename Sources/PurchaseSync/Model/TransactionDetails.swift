@@ -28,6 +28,8 @@ package struct TransactionDetails: Codable, Hashable, Sendable {
   /// The bundle that was paid, if it is part of one, and the payment of it.
   package var bundleProductID: String?
   package var bundleTransactionID: String?
+  /// True if somebody else has paid: it fulfils no order.
+  package var isOfAnotherPayer: Bool?
   /// The store account whose listing had the transaction: its finish waits for that account.
   package var storeAccount: String?
   // The match at the time of queueing. The order number itself is in the entry.
@@ -52,6 +54,7 @@ package struct TransactionDetails: Codable, Hashable, Sendable {
     signedAt = transaction.signedAt
     bundleProductID = transaction.bundle?.productID
     bundleTransactionID = transaction.bundle?.transactionID
+    isOfAnotherPayer = transaction.isOfAnotherPayer ? true : nil
     guard let match else { return }
     transactionClass = match.transactionClass.rawValue
     candidates = match.candidates.isEmpty ? nil : match.candidates

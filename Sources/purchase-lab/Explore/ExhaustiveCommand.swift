@@ -10,11 +10,16 @@ struct ExhaustiveCommand {
 
   func execute() throws -> Int32 {
     if let name = options.choice.bug { return try find(name) }
-    let (result, seconds) = try search(SmallWorld(), nil)
-    let report = ExhaustiveReport(world: SmallWorld(), result: result, seconds: seconds)
+    var report = try report(on: SmallWorld())
+    if report.isGood { report.others = [try self.report(on: .withSeat)] }
     if options.json { Terminal.json(report.document) } else { report.lines.forEach(Terminal.line) }
     if let code = Interruption.shared.exitCode { return code }
     return report.isGood ? ExitCode.ok : ExitCode.promiseBroken
+  }
+
+  private func report(on world: SmallWorld) throws -> ExhaustiveReport {
+    let (result, seconds) = try search(world, nil)
+    return ExhaustiveReport(world: world, result: result, seconds: seconds)
   }
 
   private func search(_ world: SmallWorld, _ bug: ExhaustiveBug?) throws -> (ExhaustiveResult, Double) {

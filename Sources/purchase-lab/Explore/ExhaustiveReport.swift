@@ -6,22 +6,36 @@ struct ExhaustiveReport {
   let world: SmallWorld
   let result: ExhaustiveResult
   let seconds: Double
+  /// Of worlds with another kind of purchase, which are searched if this one is good.
+  var others: [ExhaustiveReport] = []
 
-  var isGood: Bool { result.isClosed && result.violation == nil }
+  var isGood: Bool { result.isClosed && result.violation == nil && others.allSatisfy(\.isGood) }
 
-  var lines: [String] {
-    var lines = [
+  private var figures: [String] {
+    [
       "the small world: " + world.sentence,
       "\(result.states) states, \(result.transitions) transitions, depth \(result.depth), "
         + (result.isClosed ? "closed" : "not closed") + ", in \(Table.seconds(seconds)) s",
       "\(result.machineSteps) steps of the production machine, a table of \(result.bytes >> 20) MiB", "",
-      "checked in each state and at each step: invariants "
-        + SmallWorld.invariants.map { "\($0.number)" }.joined(separator: ", "),
-      SmallWorld.fairness, "", "not in this world:",
     ]
+  }
+
+  var lines: [String] {
+    var lines =
+      figures + [
+        "checked in each state and at each step: invariants "
+          + SmallWorld.invariants.map { "\($0.number)" }.joined(separator: ", "),
+        SmallWorld.fairness, "", "not in this world:",
+      ]
     lines += SmallWorld.leftOut.map { "- " + $0 } + [""]
     if let violation = result.violation { lines += Self.lines(of: violation) + [""] }
-    return lines + [verdict]
+    lines.append(verdict)
+    for other in others {
+      lines += [""] + other.figures
+      if let violation = other.result.violation { lines += Self.lines(of: violation) + [""] }
+      lines.append(other.verdict)
+    }
+    return lines
   }
 
   /// One line.
@@ -55,6 +69,7 @@ struct ExhaustiveReport {
     var machineSteps: Int
     var bytes: Int
     var leftOut: [String]
+    var others: [Document]
     var good: Bool
   }
 
@@ -75,7 +90,8 @@ struct ExhaustiveReport {
       world: world.sentence, states: result.states, transitions: result.transitions, depth: result.depth,
       closed: result.isClosed, reason: result.reason, violations: result.violation == nil ? 0 : 1,
       violation: result.violation.map(Trace.init), seconds: seconds, machineSteps: result.machineSteps,
-      bytes: result.bytes, leftOut: SmallWorld.leftOut, good: isGood)
+      bytes: result.bytes, leftOut: SmallWorld.leftOut,
+      others: others.map(\.document), good: isGood)
   }
 }
 

@@ -1,3 +1,4 @@
+import AppStoreReceipts
 import PurchaseQueue
 import PurchaseSyncTesting
 import Testing
@@ -135,6 +136,30 @@ import Testing
         }
       }
       #expect(try binding("2", "999") == .keep)
+    }
+  }
+
+  /// The backend is wrong about it: the order is the purchaser's, and waits for another payment.
+  @Test(arguments: StorageKind.allCases, [OwnershipType.assigned, .familyShared])
+  func `a verdict binds no order to what somebody else has paid`(
+    kind: StorageKind, ownership: OwnershipType
+  ) throws {
+    try StorageSite.with(kind) { site in
+      try site.addOrder(1)
+      var seat = bought("100", token: 1)
+      seat.ownership = ownership
+      try site.enqueue(seat)
+      func isBound() throws -> Bool {
+        if case .contradiction = try site.storage.binding(by: "1", of: seat.key) { false } else { true }
+      }
+      #expect(try !isBound())
+      try site.settle("100")
+      // A receipt that comes later does not say it.
+      seat.ownership = nil
+      seat.accountToken = nil
+      let tombstone = try #require(try site.storage.tombstone(seat.key))
+      _ = try site.storage.enqueueUpdate(seat, of: tombstone, now: later)
+      #expect(try !isBound())
     }
   }
 
