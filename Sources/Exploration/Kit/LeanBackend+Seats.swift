@@ -1,4 +1,4 @@
-/// Assigned seats, which somebody else has paid.
+/// Assigned seats, which another person has paid.
 extension LeanBackend {
   /// Whether a seat says nothing of its subscription's owner, nor that one of it: the first transaction is the purchaser's, or
   /// is not known here (`BackendModel.isApart`).

@@ -71,7 +71,7 @@ extension SyncFile: SyncStorage {
       now: now)
   }
 
-  /// Keeps the store account of the earlier delivery: the finish waits for that account. And that somebody else has paid: a
+  /// Keeps the store account of the earlier delivery: the finish waits for that account. And that another person has paid: a
   /// receipt does not say it.
   static func details(
     of transaction: StoreTransaction, since tombstone: Tombstone?

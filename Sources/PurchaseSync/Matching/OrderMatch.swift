@@ -127,7 +127,7 @@ package enum VerdictBinding: Sendable, Hashable {
   /// not have it, for instance because it was made on another device. `holder` is the transaction that
   /// already has such an order. `productID` is what was sold: of a subscription in a bundle, the bundle. An order has one
   /// transaction of a bundle's payment; on another device it may be another one, which contradicts nothing. `quantity` is
-  /// nil for a subscription: any number of seats pays its order. What somebody else has paid pays none.
+  /// nil for a subscription: any number of seats pays its order. What another person has paid pays none.
   package init(
     verdictOrder number: String?, of key: EntryKey, productID: String, quantity: Int?,
     isOfBundle: Bool = false, isOfAnotherPayer: Bool = false,
@@ -144,7 +144,7 @@ package enum VerdictBinding: Sendable, Hashable {
     if let bound = known?.orderNumber {
       self = bound == number ? .keep : .contradiction(reason: "it is bound to another order")
     } else if isOfAnotherPayer {
-      self = .contradiction(reason: "somebody else has paid it, and not for this order")
+      self = .contradiction(reason: "another person has paid it, and not for this order")
     } else if let order, order.productID != productID || order.quantity != quantity ?? order.quantity {
       self = .contradiction(reason: "the order is for another product or quantity")
     } else if let other = order?.boundTo ?? holder, other != key {

@@ -28,7 +28,7 @@ package struct TransactionDetails: Codable, Hashable, Sendable {
   /// The bundle that was paid, if it is part of one, and the payment of it.
   package var bundleProductID: String?
   package var bundleTransactionID: String?
-  /// True if somebody else has paid: it fulfils no order.
+  /// True if another person has paid: it fulfils no order.
   package var isOfAnotherPayer: Bool?
   /// The store account whose listing had the transaction: its finish waits for that account.
   package var storeAccount: String?

@@ -141,7 +141,7 @@ import Testing
 
   /// The backend is wrong about it: the order is the purchaser's, and waits for another payment.
   @Test(arguments: StorageKind.allCases, [OwnershipType.assigned, .familyShared])
-  func `a verdict binds no order to what somebody else has paid`(
+  func `a verdict binds no order to what another person has paid`(
     kind: StorageKind, ownership: OwnershipType
   ) throws {
     try StorageSite.with(kind) { site in
