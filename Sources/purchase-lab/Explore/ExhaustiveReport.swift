@@ -6,7 +6,7 @@ struct ExhaustiveReport {
   let world: SmallWorld
   let result: ExhaustiveResult
   let seconds: Double
-  /// Of worlds with another kind of purchase, which are searched if this one is good.
+  /// Searches with another kind of purchase, which follow if this one is good.
   var others: [ExhaustiveReport] = []
 
   var isGood: Bool { result.isClosed && result.violation == nil && others.allSatisfy(\.isGood) }
