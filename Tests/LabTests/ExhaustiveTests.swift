@@ -28,6 +28,8 @@ import Testing
     SmallWorld(purchases: 1, accounts: 2, crashes: 1, reinstalls: 1, leavesOrders: true),
     SmallWorld(purchases: 2, lostReplies: 1, seat: 1), SmallWorld(purchases: 2, seat: 0),
     SmallWorld(purchases: 1, devices: 2, crashes: 1, seat: 0),
+    SmallWorld(purchases: 2, crashes: 1, isBundle: true),
+    SmallWorld(purchases: 2, devices: 2, isBundle: true),
   ])
   func `a smaller world is closed, and breaks nothing`(world: SmallWorld) throws {
     let result = try Self.search(world).run()
@@ -47,6 +49,7 @@ import Testing
     .attemptNotStored: (8, 3), .unconfirmedForgotten: (23, 5), .answersBeforeCommit: (1, 6),
     .backendForgets: (2, 7),
     .keyedByInstallation: (2, 7), .seatsByToken: (45, 5), .seatsPaid: (45, 4),
+    .bundleCountsOnce: (1, 9),
   ]
 
   @Test(arguments: ExhaustiveBug.allCases)
@@ -93,7 +96,7 @@ import Testing
       [
         tiny, SmallWorld(purchases: 2, accounts: 2), SmallWorld(purchases: 1, devices: 2),
         SmallWorld(purchases: 2, devices: 2, seat: 1), SmallWorld(purchases: 1, devices: 2, seat: 0),
-        SmallWorld(purchases: 2, crashes: 1, seat: 1),
+        SmallWorld(purchases: 2, crashes: 1, seat: 1), SmallWorld(purchases: 2, devices: 2, isBundle: true),
       ], every: 3))
   func `states that are held equal behave alike`(world: SmallWorld) throws {
     let search = try Self.search(world, comparesEquals: true)

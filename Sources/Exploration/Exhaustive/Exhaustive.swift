@@ -46,7 +46,7 @@ package final class ExhaustiveSearch {
   ) throws {
     self.mostBytes = mostBytes
     next = SmallSuccessors(
-      world, try SmallSteps(bug: bug, seat: world.seat, seed: seed, comparesEquals: comparesEquals, make))
+      world, try SmallSteps(world, bug: bug, seed: seed, comparesEquals: comparesEquals, make))
   }
 
   /// Two states of a device that were held equal, and do not behave alike; nil if there are none.

@@ -10,8 +10,8 @@ package enum ExhaustiveBug: String, PlantedBug {
   case limitIgnored, evictsOldest, enqueueNotDurable, attemptNotStored, unconfirmedForgotten
   // MARK: The backend
   case answersBeforeCommit, backendForgets, keyedByInstallation
-  // MARK: Seats
-  case seatsByToken, seatsPaid
+  // MARK: Seats and bundles
+  case seatsByToken, seatsPaid, bundleCountsOnce
 
   package var summary: String {
     switch self {
@@ -33,6 +33,7 @@ package enum ExhaustiveBug: String, PlantedBug {
     case .unconfirmedForgotten: "an unconfirmed outcome is not stored"
     case .answersBeforeCommit: "the backend replies before it commits, and then crashes"
     case .backendForgets: "the backend grants a transaction again"
+    case .bundleCountsOnce: "the payment of a bundle counts as one purchase, which its first subscription is"
     case .seatsByToken: "the backend takes the token of an assigned seat for that of who has it"
     case .seatsPaid:
       "the device takes an assigned seat for a purchase, so its token binds an order of its purchaser"
@@ -57,6 +58,7 @@ extension ExhaustiveBug {
     case .toldOnce, .unconfirmedForgotten: SmallWorld(purchases: 1, crashes: 1)
     case .backendForgets, .keyedByInstallation: SmallWorld(purchases: 1, devices: 2)
     case .seatsByToken, .seatsPaid: SmallWorld(purchases: 2, seat: 1)
+    case .bundleCountsOnce: SmallWorld(purchases: 2, isBundle: true)
     case .dropsUnlisted: SmallWorld(purchases: 1, devices: 2, crashes: 1, lostReplies: 1)
     }
   }
@@ -72,6 +74,7 @@ extension ExhaustiveBug {
   /// Where a search for it begins: the whole small world, unless only the end shows it.
   package var world: SmallWorld {
     if smallest.seat != nil { return .withSeat }
+    if smallest.isBundle { return .withBundle }
     return isOfTheEnd ? smallest : SmallWorld()
   }
 }

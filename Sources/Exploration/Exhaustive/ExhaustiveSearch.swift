@@ -116,7 +116,7 @@ struct SmallSuccessors {
       var next = from
       next.set(device: buyer, Int(result.device))
       next.outside = try steps.buy(account: account, on: buyer, in: from.outside)
-      try hand(over: sale, &next)
+      for sold in sale..<(world.isBundle ? world.purchases : sale + 1) { try hand(over: sold, &next) }
       let move = SmallMove(
         kind: .device, device: UInt8(device),
         event: UInt8(SmallEvent.buys(account: account, sale: sale).number),

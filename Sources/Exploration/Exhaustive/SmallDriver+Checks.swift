@@ -50,7 +50,7 @@ extension SmallDriver {
 
   /// The text of a state leaves out what counts only for such entries.
   private func checkWatch(_ entry: Entry) {
-    if Names.transaction(entry.key) == seat, entry.lane != .device || entry.orderNumber != nil {
+    if Names.transaction(entry.key) == world.seat, entry.lane != .device || entry.orderNumber != nil {
       broken(.seatIsMembers, "\(entry.key) is a seat, and is queued for an account or an order")
     }
     if entry.state != .queued { outside = outside ?? "an entry is in quarantine" }

@@ -22,8 +22,7 @@ final class SmallDriver {
   let storage: SmallStorage
   private let make: BranchingStorageMaker
   private let bug: ExhaustiveBug?
-  /// The purchase that is an assigned seat; nil for none.
-  let seat: Int?
+  let world: SmallWorld
   private let seed: UInt64
   private let limits: QueueLimits
   private let mail: SmallMail
@@ -44,9 +43,10 @@ final class SmallDriver {
   private(set) var calls = 0
 
   init(
-    bug: ExhaustiveBug?, seat: Int?, seed: UInt64, _ mail: SmallMail, _ make: @escaping BranchingStorageMaker
+    _ world: SmallWorld, bug: ExhaustiveBug?, seed: UInt64, _ mail: SmallMail,
+    _ make: @escaping BranchingStorageMaker
   ) {
-    (self.bug, self.seat, self.seed, self.mail, self.make) = (bug, seat, seed, mail, make)
+    (self.world, self.bug, self.seed, self.mail, self.make) = (world, bug, seed, mail, make)
     var limits = SmallWorld.limits
     if bug == .limitIgnored { limits.entries = SmallWorld.most }
     self.limits = limits
@@ -172,7 +172,7 @@ final class SmallDriver {
   private func arrives(_ sale: Int, in account: String?) {
     if bug == .finishesOnArrival { finish(sale) }
     let user = AppUser(account: device.user < 0 ? nil : Names.accounts[device.user])
-    var transaction = StoreAndBackend.transaction(sale, isSeat: sale == seat)
+    var transaction = StoreAndBackend.transaction(sale, in: world)
     if bug == .seatsPaid { transaction.ownership = nil }
     let error = step { (machine, now) throws(QueueError) in
       try machine.transactionArrived(transaction, storeAccount: account, user: user, now: now)

@@ -54,15 +54,15 @@ final class SmallSteps {
   private var equals: [(device: SmallDevice, number: Int)] = []
 
   init(
-    bug: ExhaustiveBug?, seat: Int? = nil, seed: UInt64, comparesEquals: Bool = false,
+    _ world: SmallWorld, bug: ExhaustiveBug?, seed: UInt64, comparesEquals: Bool = false,
     _ make: @escaping BranchingStorageMaker
   )
     throws(OutsideTheSmallWorld)
   {
-    driver = SmallDriver(bug: bug, seat: seat, seed: seed, mail, make)
+    driver = SmallDriver(world, bug: bug, seed: seed, mail, make)
     self.comparesEquals = comparesEquals
     _ = try number(of: driver.newDevice)
-    _ = try number(of: StoreAndBackend(bug: bug))
+    _ = try number(of: StoreAndBackend(world, bug: bug))
   }
 
   /// How often a machine was called.

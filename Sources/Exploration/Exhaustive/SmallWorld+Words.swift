@@ -6,7 +6,8 @@ extension SmallWorld {
       "\(count) \(count == 1 ? one : many ?? one + "s")"
     }
     return [
-      text(purchases, "purchase") + (seat.map { ", of which \(Names.id($0)) is an assigned seat" } ?? ""),
+      text(purchases, "purchase") + (seat.map { ", of which \(Names.id($0)) is an assigned seat" } ?? "")
+        + (isBundle ? " in one bundle" : ""),
       text(accounts, "account"), text(devices, "device"),
       text(crashes, "crash", "crashes") + " at any commit" + (leavesOrders ? " or before a payment" : ""),
       text(lostReplies, "lost reply", "lost replies"),
@@ -27,7 +28,8 @@ extension SmallWorld {
     "an entry so near to quarantine that its failures count: the search would end with an error",
     "a timer or a request that the system drops",
     "a second delivery of what the store has just listed, and no one has finished",
-    "purchases without an account token, app receipts, refunds, subscriptions and bundles but for the seat",
+    "purchases without an account token, app receipts, refunds, subscriptions but for a seat and a bundle",
+    "a bundle whose transactions do not all have the token of its order",
     "orders that are not paid: a test searches a smaller world with one",
     "an extension beside the app, a change of the user, adoptions, suspending",
     "the vault, a full or failing disk, a damaged file, and a power cut inside a commit",
@@ -42,6 +44,6 @@ extension SmallWorld {
   package static let invariants: [MachineInvariant] = [
     .conservation, .oneCredit, .finishAfterAcknowledgement, .sendAfterEnqueue, .ownName, .limit, .attempts,
     .binding, .leavesSettled, .prefix, .failedEnqueue, .oneInFlight, .timers, .collapse, .finished,
-    .delivered, .seatIsMembers,
+    .delivered, .bundleWhole, .seatIsMembers,
   ]
 }

@@ -7,6 +7,8 @@ package struct SmallWorld: Sendable, Hashable {
   package var purchases = 2
   /// Which of them is an assigned seat; nil for none. It has the token of the first purchase's order.
   package var seat: Int?
+  /// Whether the two purchases are the subscriptions of one bundle, each with the token of its order.
+  package var isBundle = false
   /// Accounts of the app. Both have credentials on both devices.
   package var accounts = 2
   /// Devices, with one Apple ID.
@@ -24,9 +26,10 @@ package struct SmallWorld: Sendable, Hashable {
 
   package init(
     purchases: Int, accounts: Int = 1, devices: Int = 1, crashes: Int = 0, lostReplies: Int = 0,
-    reinstalls: Int = 0, leavesOrders: Bool = false, seat: Int? = nil
+    reinstalls: Int = 0, leavesOrders: Bool = false, seat: Int? = nil,
+    isBundle: Bool = false
   ) {
-    self.seat = seat
+    (self.seat, self.isBundle) = (seat, isBundle)
     self.leavesOrders = leavesOrders
     (self.purchases, self.accounts, self.devices) = (purchases, accounts, devices)
     (self.crashes, self.lostReplies, self.reinstalls) = (crashes, lostReplies, reinstalls)
@@ -38,6 +41,16 @@ package struct SmallWorld: Sendable, Hashable {
     world.seat = 1
     return world
   }
+
+  /// A bundle is bought.
+  package static var withBundle: SmallWorld {
+    var world = SmallWorld()
+    world.isBundle = true
+    return world
+  }
+
+  /// The order whose token a transaction has: of a purchase, both have one number.
+  func order(of sale: Int) -> Int { isBundle || sale == seat ? 0 : sale }
 
   /// The most of each.
   package static let most = 2

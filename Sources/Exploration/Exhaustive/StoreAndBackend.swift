@@ -30,9 +30,11 @@ struct StoreAndBackend {
   /// For planted bugs: installations (as device and number) from which a transaction was uploaded.
   private var uploads: [Int: Set<Int>] = [:]
   let bug: ExhaustiveBug?
+  private let world: SmallWorld
 
-  init(bug: ExhaustiveBug?) {
-    self.bug = bug
+  init(_ world: SmallWorld, bug: ExhaustiveBug?) {
+    (self.world, self.bug) = (world, bug)
+    if bug == .bundleCountsOnce { backend.flaw = .creditsBundleOnce }
     if bug == .seatsByToken { backend.flaw = .takesTokensOfSeats }
   }
 
@@ -44,11 +46,12 @@ struct StoreAndBackend {
   mutating func buy(account: Int, device: Int) {
     let now = SmallWorld.storeNow
     let order = backend.makeOrder(account: account, product: 0, at: now)
-    let sale = store.sales.count
-    _ = store.charge(
-      LeanStore.Sale(
-        buyer: 0, product: 0, paidAt: now, order: order, original: sale, forgetsToken: false,
-        proofs: .signed, poison: .none, phone: device))
+    var sale = LeanStore.Sale(
+      buyer: 0, product: 0, paidAt: now, order: order, original: store.sales.count, forgetsToken: false,
+      proofs: .signed, poison: .none, phone: device)
+    guard world.isBundle else { return _ = store.charge(sale) }
+    sale.expiresAt = now + LeanStore.period
+    _ = store.chargeBundle(sale, isTokenOnBoth: true)
   }
 
   /// A seat is assigned, with the token of the first order. If no purchase was made, that is an order of its purchaser's, which
@@ -77,14 +80,19 @@ struct StoreAndBackend {
   /// False if the store does not list it.
   mutating func finish(_ sale: Int) -> Bool { store.finish(sale, as: 0) }
 
-  static func transaction(_ sale: Int, isSeat: Bool) -> StoreTransaction {
+  static func transaction(_ sale: Int, in world: SmallWorld) -> StoreTransaction {
     var transaction = StoreTransaction(
       environment: .production, transactionID: Names.id(sale), originalTransactionID: Names.id(sale),
       productID: Names.products[0], quantity: 1, purchasedAt: Timestamp(milliseconds: SmallWorld.storeNow),
-      accountToken: Names.token(isSeat ? 0 : sale),
+      accountToken: Names.token(world.order(of: sale)),
       proof: Payload(kind: "signedTransaction", bytes: [LeanStore.signedMark, UInt8(sale)]))
-    guard isSeat else { return transaction }
-    transaction.ownership = .assigned
+    if world.isBundle {
+      transaction.productID = Names.member(sale, of: 0)
+      transaction.bundle = BundlePurchase(
+        productID: Names.products[0], transactionID: "91", originalTransactionID: "91")
+    }
+    if sale == world.seat { transaction.ownership = .assigned }
+    guard world.isBundle || sale == world.seat else { return transaction }
     transaction.expiresAt = transaction.purchasedAt.adding(milliseconds: LeanStore.period)
     return transaction
   }
@@ -138,6 +146,7 @@ struct StoreAndBackend {
 
   /// What is wrong with the ledger; nil if nothing is.
   var fault: SmallFault? {
+    if world.isBundle, let fault = faultOfBundle { return fault }
     for sale in store.sales.indices {
       let count = backend.count(of: sale)
       if count > 1 { return SmallFault(.oneCredit, "\(Names.id(sale)) is credited \(count) times") }
@@ -150,11 +159,18 @@ struct StoreAndBackend {
       if credit.owner != account {
         return SmallFault(.ownName, "\(Names.id(sale)) is credited to another account than its order's")
       }
-      if credit.order != store.sales[sale].order {
+      if credit.order != store.sales[sale].order, !world.isBundle {
         return SmallFault(.binding, "\(Names.id(sale)) is credited, and does not fulfil its order")
       }
     }
     return nil
+  }
+
+  /// Each subscription is credited once, to one account, and one of them fulfils the order.
+  private var faultOfBundle: SmallFault? {
+    let credits = store.sales.indices.compactMap { backend.credit(of: $0) }
+    guard !credits.isEmpty, credits.count(where: { $0.order == 0 }) != 1 else { return nil }
+    return SmallFault(.bundleWhole, "\(credits.count) subscriptions are credited, and not one for the order")
   }
 
   var text: String {

@@ -11,7 +11,9 @@ struct ExhaustiveCommand {
   func execute() throws -> Int32 {
     if let name = options.choice.bug { return try find(name) }
     var report = try report(on: SmallWorld())
-    if report.isGood { report.others = [try self.report(on: .withSeat)] }
+    for world in [SmallWorld.withSeat, .withBundle] where report.isGood {
+      report.others.append(try self.report(on: world))
+    }
     if options.json { Terminal.json(report.document) } else { report.lines.forEach(Terminal.line) }
     if let code = Interruption.shared.exitCode { return code }
     return report.isGood ? ExitCode.ok : ExitCode.promiseBroken
