@@ -69,7 +69,7 @@ public struct AdditionalTransactionReason: RawRepresentable, Hashable, Sendable,
 }
 
 extension OwnershipType {
-  /// Whether somebody else has paid: a family member, or the purchaser of a seat. Then the account token of a transaction
+  /// Whether another person has paid: a family member, or the purchaser of a seat. Then the account token of a transaction
   /// is none of this customer's.
   public var isOfAnotherPayer: Bool { self == .familyShared || self == .assigned }
 }

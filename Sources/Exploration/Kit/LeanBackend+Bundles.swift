@@ -23,10 +23,10 @@ extension LeanBackend {
       .map { orders[store.sales[$0].order].account }
   }
 
-  /// Whether the payment has fulfilled an order with the token of this one.
-  func hasPaid(_ order: Int, byBundleOf sale: Int, _ store: LeanStore) -> Bool {
+  /// Whether the payment has fulfilled an order of this account: it fulfils no second one.
+  func hasPaid(orderOf account: Owner, byBundleOf sale: Int, _ store: LeanStore) -> Bool {
     lines(inBundleOf: sale, store).contains { line in
-      credits[line].order.map { hasSameToken($0, order) } ?? false
+      credits[line].order != nil && owner(of: credits[line], store) == account
     }
   }
 
@@ -35,8 +35,7 @@ extension LeanBackend {
     _ found: (owner: Owner, order: Int?), of claim: LeanClaim, _ store: LeanStore
   ) -> (owner: Owner, order: Int?) {
     if knowsToken[claim.sale] {
-      let isSecond = found.order.map { hasPaid($0, byBundleOf: claim.sale, store) } ?? false
-      return isSecond ? (found.owner, nil) : found
+      return hasPaid(orderOf: found.owner, byBundleOf: claim.sale, store) ? (found.owner, nil) : found
     }
     if let named = namedPayer(claim.sale, store) { return (named, nil) }
     if found.order != nil {
@@ -58,14 +57,14 @@ extension LeanBackend {
   }
 
   /// The other lines of the payment that change with this one. What a device has is the payer's, once the payer is known; what
-  /// another account has, and a guessed order, once a token or an order names the payer.
+  /// another account has, once a token or an order names the payer.
   mutating func moveSiblings(of line: LeanCredit, _ store: LeanStore) {
     guard line.owner >= 0 else { return }
     let isNamed = knowsToken[line.sale]
     for other in lines(inBundleOf: line.sale, store) where !knowsToken[credits[other].sale] {
       let owner = owner(of: credits[other], store)
-      let isElsewhere = owner != line.owner && (isNamed || line.order != nil || owner < 0)
-      if isElsewhere || credits[other].order != nil && line.order != nil { move(other, to: line.owner) }
+      guard owner != line.owner, isNamed || line.order != nil || owner < 0 else { continue }
+      move(other, to: line.owner)
     }
   }
 }

@@ -238,9 +238,10 @@ struct LeanBackend {
     }
     let number = payable(sold, .none) ?? sold.order
     let order = orders[number]
-    if let paid = credited.order, hasSameToken(paid, number) { return nil }
+    guard credited.order == nil || present != order.account else { return nil }
     guard order.product == sold.product, flaw != .inheritsDespiteToken else { return nil }
-    let fulfils = order.fulfilledBy == nil && !sold.isRenewal && !hasPaid(number, byBundleOf: sale, store)
+    let fulfils =
+      order.fulfilledBy == nil && !sold.isRenewal && !hasPaid(orderOf: order.account, byBundleOf: sale, store)
     guard present != order.account || fulfils else { return nil }
     move(line, to: order.account)
     if fulfils { (credits[line].order, orders[number].fulfilledBy) = (number, sale) }
@@ -253,10 +254,6 @@ struct LeanBackend {
   mutating func move(_ line: Int, to owner: Owner) {
     if let guessed = credits[line].order { orders[guessed].fulfilledBy = nil }
     (credits[line].owner, credits[line].order) = (owner, nil)
-  }
-
-  func hasSameToken(_ one: Int, _ other: Int) -> Bool {
-    hasAccountTokens ? orders[one].account == orders[other].account : one == other
   }
 
   private func destination(

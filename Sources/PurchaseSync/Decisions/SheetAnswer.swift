@@ -39,7 +39,7 @@ struct SheetAnswer {
     if boundTo == known.order.number { return false }
     // What is over answers no payment: the order's own transaction is still to come, or nothing was charged.
     if Self.isOver(transaction, for: known.order) { return false }
-    // What somebody else has paid is no payment, whenever it was made.
+    // What another person has paid is no payment, whenever it was made.
     if transaction.isOfAnotherPayer { return true }
     if transaction.accountToken == known.order.accountToken { return hasAccountsToken(known) }
     if boundTo != nil || isTakenBefore && isSettled { return true }

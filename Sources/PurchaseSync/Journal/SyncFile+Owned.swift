@@ -138,6 +138,6 @@ extension SyncFile {
 }
 
 extension Verdict {
-  /// Whether the period is over, or something of the purchase was refunded, whoever has it.
+  /// Whether the period is over, or something of the purchase was refunded, whichever account has it.
   var isOver: Bool { self == .refunded || self == .lapsed }
 }

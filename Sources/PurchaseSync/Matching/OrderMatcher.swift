@@ -23,7 +23,7 @@ package import PurchaseQueue
 /// that agrees, and ends as each unpaid order does. Seats agree in any number: the order says how many there will be, and
 /// the store charges those that are missing.
 ///
-/// **What somebody else has paid.** An assigned seat and a family share pay no order, and their token, if they have one, is
+/// **What another person has paid.** An assigned seat and a family share pay no order, and their token, if they have one, is
 /// the payer's: it is not looked at.
 ///
 /// **One token on two payments.** The transaction that is committed first gets the order. The second gets the

@@ -27,7 +27,7 @@ public enum TransactionClass: String, Sendable, Hashable, Codable, CaseIterable 
   case restore
   /// A family member's purchase, shared with this store account.
   case familyShare
-  /// A seat of a subscription that somebody else has paid.
+  /// A seat of a subscription that another person has paid.
   case assigned
   /// The customer bought again within a subscription, or such a purchase replaced this period.
   case upgrade
@@ -133,9 +133,9 @@ package struct Classification: Sendable, Hashable {
   }
 
   /// Whether a token that names an order also names the owner, although the transaction does not fulfil that
-  /// order. Not for what somebody else has paid: its token is that of the payer.
+  /// order. Not for what another person has paid: its token is that of the payer.
   var inheritsByToken: Bool { origin != .purchase && !isOfAnotherPayer }
 
-  /// Whether somebody else has paid for it.
+  /// Whether another person has paid for it.
   var isOfAnotherPayer: Bool { origin == .familyShare || origin == .assigned }
 }

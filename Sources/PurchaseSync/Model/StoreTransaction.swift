@@ -169,10 +169,10 @@ extension Timestamp {
 }
 
 extension StoreTransaction {
-  /// Whether somebody else has paid: a family member who shares it, or the purchaser of an assigned seat. It pays no order.
+  /// Whether another person has paid: a family member who shares it, or the purchaser of an assigned seat. It pays no order.
   package var isOfAnotherPayer: Bool { ownership?.isOfAnotherPayer ?? false }
 
-  /// The account token, if it is this customer's. What somebody else has paid carries that person's token, or none.
+  /// The account token, if it is this customer's. What another person has paid carries that person's token, or none.
   package var ownToken: UUID? { isOfAnotherPayer ? nil : accountToken }
 
   /// Whether it pays for a period of a subscription that renews. Its quantity is a number of seats.

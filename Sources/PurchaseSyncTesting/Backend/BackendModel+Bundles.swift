@@ -1,5 +1,4 @@
 import AppStoreReceipts
-import Foundation
 import PurchaseQueue
 import PurchaseSync
 
@@ -31,20 +30,17 @@ extension BackendModel {
     return nil
   }
 
-  /// Whether the payment has fulfilled an order with this token.
-  func hasPaid(orderOf token: UUID, byBundleOf facts: VerifiedTransaction) -> Bool {
-    credits(inBundleOf: facts).contains { credit in
-      credit.orderNumber.flatMap { order(number: $0) }?.accountToken == token
-    }
+  /// Whether the payment has fulfilled an order of this account: it fulfils no second one.
+  func hasPaid(orderOf account: Uploader, byBundleOf facts: VerifiedTransaction) -> Bool {
+    credits(inBundleOf: facts).contains { $0.orderNumber != nil && owner(of: $0) == account }
   }
 
   /// Where a subscription of a bundle goes, of which the claim alone says `found`.
   func inBundle(_ found: Destination, of claim: Claim, _ facts: VerifiedTransaction) -> Destination {
     if tokenOrder(of: facts) != nil {
-      guard case .order(let order) = found, hasPaid(orderOf: order.accountToken, byBundleOf: facts) else {
-        return found
-      }
-      return .owner(.account(order.account), reason: nil)
+      guard case .order(let order) = found else { return found }
+      let account = Uploader.account(order.account)
+      return hasPaid(orderOf: account, byBundleOf: facts) ? .owner(account, reason: nil) : found
     }
     if let named = namedPayer(ofBundle: facts) { return .owner(named, reason: nil) }
     switch found {
@@ -55,16 +51,15 @@ extension BackendModel {
   }
 
   /// The other lines of the payment that change with this one. What a device has is the payer's, once the payer is known; what
-  /// another account has, and a guessed order, once a token or an order names the payer.
+  /// another account has, once a token or an order names the payer.
   func others(inBundleOf facts: VerifiedTransaction, after line: Credit) -> [BackendWrite] {
     guard facts.bundle != nil, line.owner.account != nil else { return [] }
     let isNamed = tokenOrder(of: facts) != nil
     return credits(inBundleOf: facts).flatMap { other -> [BackendWrite] in
       guard purchase(other.transaction).flatMap({ tokenOrder(of: $0.facts) }) == nil else { return [] }
       let owner = owner(of: other)
-      let isElsewhere = owner != line.owner && (isNamed || line.orderNumber != nil || owner.account == nil)
-      let isSecondOrder = other.orderNumber != nil && line.orderNumber != nil
-      return isElsewhere || isSecondOrder ? moves(of: other, to: line.owner) : []
+      guard owner != line.owner, isNamed || line.orderNumber != nil || owner.account == nil else { return [] }
+      return moves(of: other, to: line.owner)
     }
   }
 

@@ -21,7 +21,7 @@ extension BackendModel {
     if facts.originalTransactionID != facts.transactionID {
       return later(facts) ?? .owner(inheritedOwner(facts) ?? uploader, reason: nil)
     }
-    // Whatever the claim says, what somebody else has paid pays no order here.
+    // Whatever the claim says, what another person has paid pays no order here.
     guard !facts.isOfAnotherPayer else { return .owner(uploader, reason: nil) }
     if let token = facts.appAccountToken { return named(by: token, claim, facts, from: uploader) }
     switch claim.match {
@@ -135,7 +135,7 @@ extension BackendModel {
   }
 
   /// The order that the account token names: the one that the transaction pays for, if there are several. The token of what
-  /// somebody else has paid is none of this customer's.
+  /// another person has paid is none of this customer's.
   func tokenOrder(of facts: VerifiedTransaction) -> BackendOrder? {
     let orders = tokenOrders(of: facts)
     return payable(orders, nil, facts) ?? orders.first

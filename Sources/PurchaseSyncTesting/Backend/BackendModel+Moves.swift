@@ -1,5 +1,4 @@
 import AppStoreReceipts
-import Foundation
 import PurchaseSync
 
 /// Ledger lines that were written before the owner was known.
@@ -56,12 +55,13 @@ extension BackendModel {
   private func named(
     _ credit: Credit, _ order: BackendOrder, _ facts: VerifiedTransaction, to uploader: Uploader
   ) -> Ruling? {
-    guard !hasOrder(credit, of: order.accountToken), agrees(order, with: facts) else { return nil }
-    let isRenewal = facts.originalTransactionID != facts.transactionID && facts.reason != .purchase
-    let fulfils =
-      order.fulfilledBy == nil && !isRenewal && !hasPaid(orderOf: order.accountToken, byBundleOf: facts)
     let account = Uploader.account(order.account)
     let isNew = owner(of: credit) != account
+    // An order and its transaction stay together, unless it was another account's order: that was a guess.
+    guard credit.orderNumber == nil || isNew, agrees(order, with: facts) else { return nil }
+    let isRenewal = facts.originalTransactionID != facts.transactionID && facts.reason != .purchase
+    let fulfils =
+      order.fulfilledBy == nil && !isRenewal && !hasPaid(orderOf: account, byBundleOf: facts)
     guard isNew || fulfils else { return nil }
     var moved = credit
     (moved.owner, moved.orderNumber) = (account, fulfils ? order.number : nil)
@@ -71,11 +71,5 @@ extension BackendModel {
     var ruling = Ruling(verdict, orderNumber: moved.orderNumber, writes: writes)
     ruling.isForNewOwner = isNew
     return ruling
-  }
-
-  /// Whether a line fulfils an order with this token. An order with another token was a guess; one that is not known here stays.
-  private func hasOrder(_ credit: Credit, of token: UUID) -> Bool {
-    guard let number = credit.orderNumber else { return false }
-    return order(number: number).map { $0.accountToken == token } ?? true
   }
 }

@@ -146,10 +146,10 @@ package struct VerifiedTransaction: Sendable, Hashable {
   /// What the customer paid for: the bundle that it is part of, else the product. An order names it.
   var soldProductID: String { bundle?.productID ?? productID }
 
-  /// Whether somebody else has paid: a family member who shares it, or the purchaser of an assigned seat.
+  /// Whether another person has paid: a family member who shares it, or the purchaser of an assigned seat.
   package var isOfAnotherPayer: Bool { ownership?.isOfAnotherPayer ?? false }
 
-  /// The account token, if it is this customer's. What somebody else has paid carries that person's token, or none: the
+  /// The account token, if it is this customer's. What another person has paid carries that person's token, or none: the
   /// sources do not say.
   var ownToken: UUID? { isOfAnotherPayer ? nil : appAccountToken.flatMap { UUID(uuidString: $0) } }
 

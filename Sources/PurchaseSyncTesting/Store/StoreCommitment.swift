@@ -23,6 +23,6 @@ extension Subscription {
       price: last.price.map { $0 * Int64(payments) })
   }
 
-  /// Whether the customer owes one more payment, whatever follows the commitment.
+  /// Whether one more payment is due, whatever follows the commitment.
   package var isBound: Bool { commitment.map { $0.payment < $0.payments } ?? false }
 }
