@@ -26,13 +26,15 @@ struct GuessedOrderTests {
   }
 
   /// The transactions of her payment for the bundle.
-  private mutating func paid(_ tokens: BundleTokens, _ order: BackendOrder) throws -> [StoreTransactionRecord] {
+  private mutating func paid(_ tokens: BundleTokens, _ order: BackendOrder) throws -> [StoreTransactionRecord]
+  {
     shop.store.bundleTokens = tokens
     try shop.buy("all", token: order.accountToken)
     return shop.store.transactions
   }
 
-  private mutating func guess(_ record: StoreTransactionRecord, _ order: BackendOrder) throws -> ClaimVerdict {
+  private mutating func guess(_ record: StoreTransactionRecord, _ order: BackendOrder) throws -> ClaimVerdict
+  {
     try backend.upload(
       Sample.claim(for: record, match: .proposed, candidates: [order.number]), holding: [record],
       as: .account(order.account), at: shop.now)
