@@ -212,7 +212,7 @@ extension MachineSimulation {
     if store.sales[sale].wasRefunded { return }
     // If a phone still has the entry, `pending` checks it.
     if phones.contains(where: { $0.shadow.row(sale).state != .none }) { return }
-    let epoch = "epoch-\(min(backend.epoch, 9))"
+    let epoch = Self.ledger(backend.epoch)
     // An pending update waits while undeliverable entries use the capacity.
     for phone in phones where !isFull(phone) && (phone.shadow.epoch == epoch || bug == .epochIgnored) {
       checker.expect(

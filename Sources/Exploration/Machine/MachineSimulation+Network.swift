@@ -226,7 +226,7 @@ extension MachineSimulation {
       note(verdicts, insteadOf: uploads[number].truth ?? [])
     }
     let epoch = bug == .epochIgnored && backend.epoch > 0 ? deeds.done(0) : backend.epoch
-    var ledger = Self.epochs[min(epoch, 9)]
+    var ledger = Self.ledger(epoch)
     if number.isMultiple(of: 2), strikes(.twoServers, phone, &answers) {
       checker.mark(.twoServers)
       ledger = "epoch of the other server"
@@ -235,6 +235,9 @@ extension MachineSimulation {
   }
 
   private static let epochs = (0..<10).map { "epoch-\($0)" }
+
+  /// The name of the ledger after so many restored backups.
+  static func ledger(_ epoch: Int) -> String { epoch < epochs.count ? epochs[epoch] : "epoch-\(epoch)" }
 
   private func verdict(
     about claim: LeanBackend.LeanClaim, resting proof: SentProof, _ upload: Upload, isAsleep: Bool,
