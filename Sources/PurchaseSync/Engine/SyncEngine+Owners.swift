@@ -39,7 +39,7 @@ extension SyncEngine {
   }
 
   private func owner(of entry: Entry) async throws(SyncError) -> Answer {
-    let token = try withFile { (file) throws(QueueError) in try file.token(of: entry) }
+    let token = try withFile { (file) throws(QueueError) in try file.token(of: entry.key) }
     guard let token, let ask = configuration.accountForToken else { return .owner(nil) }
     if let known = try withFile({ (file) throws(QueueError) in try file.account(of: token) }) {
       return .owner(known)

@@ -64,9 +64,10 @@ extension OrderFacts {
 
 /// Entries whose account token names no order here, and of which the app is asked whose they are.
 extension SyncFile {
-  /// The token of an entry, from its signed proof; nil if no proof shows one.
-  func token(of entry: Entry) throws(QueueError) -> UUID? {
-    for reference in entry.payloads where reference.kind == ProofKind.signedTransaction.rawValue {
+  /// The token of an entry, from its signed proof; nil if no proof shows one. A delivery since may have replaced the proof that
+  /// the entry had when it was chosen.
+  func token(of key: EntryKey) throws(QueueError) -> UUID? {
+    for reference in try queue.entry(key)?.payloads ?? [] where reference.kind == ProofKind.signedTransaction.rawValue {
       guard let proof = try queue.payload(reference) else { continue }
       do throws(ReceiptDecodingError) {
         return try StoreTransaction(jws: String(decoding: proof.bytes, as: UTF8.self)).accountToken
