@@ -67,7 +67,8 @@ extension SyncFile {
   /// The token of an entry, from its signed proof; nil if no proof shows one. A delivery since may have replaced the proof that
   /// the entry had when it was chosen.
   func token(of key: EntryKey) throws(QueueError) -> UUID? {
-    for reference in try queue.entry(key)?.payloads ?? [] where reference.kind == ProofKind.signedTransaction.rawValue {
+    for reference in try queue.entry(key)?.payloads ?? []
+    where reference.kind == ProofKind.signedTransaction.rawValue {
       guard let proof = try queue.payload(reference) else { continue }
       do throws(ReceiptDecodingError) {
         return try StoreTransaction(jws: String(decoding: proof.bytes, as: UTF8.self)).accountToken
