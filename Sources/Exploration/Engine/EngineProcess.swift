@@ -1,6 +1,7 @@
 import Foundation
 import PurchaseQueue
 import PurchaseSync
+import VirtualTime
 
 /// One process with an engine: the app, or its extension on the same file.
 final class EngineProcess: @unchecked Sendable {
@@ -35,6 +36,8 @@ final class EngineProcess: @unchecked Sendable {
   var floor: Int64 = 0
   /// The same with the longest jitter.
   var latestFloor: Int64 = 0
+  /// How often it did something in a minute.
+  var meter = PaceMeter<PaceLimits.Kind>()
   /// Calls of `begin`, by their number.
   var begins: [Int: Task<Void, Never>] = [:]
   var begun = 0

@@ -111,10 +111,12 @@ extension EngineSimulation {
 
   // MARK: Paces
 
-  /// Invariant 42: nothing runs without a pace.
+  /// Invariant 42: nothing runs without a pace. The pace of uploads is in the file, which the app and its extension share. The
+  /// other limits are those of one engine (`PaceLimits`): each has callbacks, a list and wakes of its own.
   private func paced(_ kind: PaceLimits.Kind, _ process: EngineProcess) {
     guard process.phone == nil else { return }
-    let count = meter.count(kind, at: queue.now)
+    let count =
+      kind == .upload ? meter.count(kind, at: queue.now) : process.meter.count(kind, at: queue.now)
     checker.expect(
       .paced, count <= kind.limit, "\(process.name): \(count) \(kind.words) in a minute")
   }

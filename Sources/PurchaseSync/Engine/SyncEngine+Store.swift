@@ -91,9 +91,13 @@ extension SyncEngine {
       var proof = await engine.proofsFromStore()?[key]
       if proof?.kind != ProofKind.signedTransaction.rawValue {
         let read = await limit.answer { try await store.receipt() }
-        guard let bytes = read else { return }
-        guard Self.holds(key, bytes) else { return }
-        proof = Payload(kind: ProofKind.appReceipt.rawValue, bytes: bytes)
+        if let read, Self.holds(key, read) {
+          proof = Payload(kind: ProofKind.appReceipt.rawValue, bytes: read)
+        } else if proof == nil {
+          // What is finished is in no list of unfinished transactions. The store signs what its account owns.
+          let owned = await limit.answer { try await store.currentEntitlements() }
+          proof = owned?.first { $0.key == key }?.proof
+        }
       }
       guard let proof else { return }
       await engine.feed(generation) { (machine, now) throws(QueueError) in

@@ -69,4 +69,31 @@ import Testing
       await shop.close()
     }
   }
+
+  /// Another device has finished it, so no list of unfinished transactions has it.
+  @Test func `of what is finished, the store signs a newer proof if its account owns it`() async throws {
+    try await BuyingFixture.with { fixture in
+      let old = try await fixture.store.pay(product: "pro", quantity: 1, accountToken: nil)
+      let signed = try fixture.server.withStore { (store) throws(StoreModelError) in
+        try store.finish(transactionID: store.transactions[0].transactionID)
+        return store.forge.signedTransaction(
+          store.transactions[0], signedAt: Timestamp.wallClock().adding(milliseconds: 3_600_000))
+      }
+      let now = try StoreTransaction(jws: signed)
+      #expect(now.key == old.key)
+      #expect(now.proof != old.proof)
+      let backend = StrictBackend(
+        inner: fixture.transport, first: Locked(nil), verdict: Verdict.unknownTransaction.rawValue)
+      let accounts = fixture.accounts
+      let pad = try await SyncEngine.open(
+        try fixture.configuration("pad"),
+        store: OwningStore(fixture.store, owning: [now], hasReceipt: false), transport: backend,
+        credentials: { accounts.token(of: $0.account) })
+      try await pad.receive(old)
+      let state = try await snapshot(of: pad) { $0.outcomes.count == 1 && $0.purchases.isEmpty }
+      #expect(state.outcomes.map(\.verdict) == [.granted])
+      #expect(Set(backend.proofs.value).count == 2)
+      await pad.shutdown()
+    }
+  }
 }
