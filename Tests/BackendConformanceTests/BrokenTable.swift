@@ -24,7 +24,7 @@ enum BrokenTable {
   }
 
   static let rows: [Row] = [
-    row("key-ignored", "order-idempotent", "order-key-reused parallel-orders restart-key"),
+    row("key-ignored", "order-idempotent", "order-key-reused parallel-orders restart-key?"),
     row("key-shared", "order-key-per-account", ""),
     row("key-conflict", "order-key-reused", ""),
     row("key-not-needed", "order-key-needed", ""),
@@ -56,7 +56,7 @@ enum BrokenTable {
     row(
       "double-grant", "upload-again",
       """
-      upload-other-proof upload-claim-twice upload-receipt-only verdict-per-claim claim-environment
+      upload-other-proof upload-claim-twice upload-receipt-only verdict-per-claim claim-environment bundle-members
       claim-partial owner-on-device device-again refund-reversed subscription-renewal-once
       restart-grant parallel-uploads parallel-accounts refund-part-grows
       seats-refunded
@@ -80,8 +80,12 @@ enum BrokenTable {
     row("environment-verified", "claim-environment", ""),
     row("no-epoch", "ledger-epoch", ""),
     row("new-epoch", "ledger-epoch", "restart-epoch"),
-    row("one-unit", "upload-quantity", "seats-refund-notified"),
-    row("undelivered", "upload-granted", "order-stays-delivered token-alone refund-part-first seats-added"),
+    row(
+      "one-unit", "upload-quantity",
+      "seats-refund-notified seats-refunded seat-of-member seat-with-token seats-added"),
+    row(
+      "undelivered", "upload-granted",
+      "order-stays-delivered token-alone refund-part-first seats-added bundle-order"),
     row("fifty-claims", "upload-hundred", ""),
     row("claims-needed", "upload-receipt-only", ""),
     row("claim-product", "claim-product", ""),
@@ -102,14 +106,14 @@ enum BrokenTable {
     row(
       "credits-uploader", "other-owner",
       """
-      order-stays-delivered upload-granted token-alone token-wins owner-on-device owner-unnamed
+      order-stays-delivered upload-granted token-alone token-wins owner-on-device owner-unnamed bundle-order
       restart-order refund-part-first
       seats-added
       """),
     row("token-ignored", "token-alone", "token-wins owner-on-device owner-unnamed restart-order seats-added"),
     row("token-case", "token-alone", "token-wins owner-on-device owner-unnamed restart-order seats-added"),
     row("claimed-order-wins", "token-wins", "seats-added"),
-    row("one-payment", "paid-twice", ""),
+    row("one-payment", "paid-twice", "bundle-members"),
     row("family-refused", "family-shared", ""),
     row("names-orders", "owner-unnamed", ""),
     row("owner-untold", "owner-on-device", "owner-unnamed owner-without-token"),
@@ -118,7 +122,7 @@ enum BrokenTable {
     row("adopts-again", "device-kept", "restart-adoption"),
     row("adopts-all", "device-own", "device-adopted? parallel-adoptions"),
     row("adopts-twice", "device-adopted", "parallel-adoptions"),
-    row("adoption-unnamed", "device-adopted", "parallel-adoptions"),
+    row("adoption-unnamed", "device-adopted", "parallel-adoptions device-own?"),
     row("device-secret-ignored", "device-secret", "restart-device"),
     row("device-name-ignored", "device-mismatch", ""),
     row("adoption-by-name", "adoption-credentials", ""),
@@ -136,6 +140,7 @@ enum BrokenTable {
       "refund-takes-all", "refund-of-one",
       """
       refund-before-upload refund-notified-first subscription-refunded refund-part-grows refund-part-of-period
+      seat-taken-back
       refund-part refund-part-first
       """),
     row("refund-for-ever", "refund-reversed", "refund-part-grows"),
