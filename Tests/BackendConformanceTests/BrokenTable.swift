@@ -140,7 +140,7 @@ enum BrokenTable {
       "refund-takes-all", "refund-of-one",
       """
       refund-before-upload refund-notified-first subscription-refunded refund-part-grows refund-part-of-period
-      seat-taken-back
+      seat-taken-back?
       refund-part refund-part-first
       """),
     row("refund-for-ever", "refund-reversed", "refund-part-grows"),
