@@ -24,7 +24,7 @@ enum BrokenTable {
   }
 
   static let rows: [Row] = [
-    row("key-ignored", "order-idempotent", "order-key-reused parallel-orders restart-key?"),
+    row("key-ignored", "order-idempotent", "order-key-reused parallel-orders restart-key"),
     row("key-shared", "order-key-per-account", ""),
     row("key-conflict", "order-key-reused", ""),
     row("key-not-needed", "order-key-needed", ""),

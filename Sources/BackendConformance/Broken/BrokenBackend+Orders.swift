@@ -15,7 +15,8 @@ extension BrokenBackend {
       "key-ignored", "idempotency keys are ignored",
       hooks: BrokenHooks(before: { mock, call in
         if isNewOrder(call), let given = call.request.headers[key] {
-          call.request.headers[key] = given + " \(mock.brokenMemory.next())"
+          // Not a count, which begins again at a restart.
+          call.request.headers[key] = given + " \(UUID().uuidString)"
         }
         return nil
       })),
