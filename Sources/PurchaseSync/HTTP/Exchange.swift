@@ -67,6 +67,9 @@ final class Exchange: Sendable {
     if head.statusCode == 401 { end(.success(Self.answer(head, Data()))) }
   }
 
+  /// A redirect needs no body: nobody follows it.
+  func redirected(_ head: HTTPURLResponse) { end(.success(Self.answer(head, Data()))) }
+
   func received(_ data: Data) {
     let isTooLong = state.withLock { state in
       let isTooLong = data.count > responseBytes - state.body.count

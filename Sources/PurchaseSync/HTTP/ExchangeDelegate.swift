@@ -43,11 +43,19 @@ final class ExchangeDelegate: NSObject, URLSessionDataDelegate, @unchecked Senda
   }
 
   /// A redirect is an answer like any other, with a status of 3xx.
+  ///
+  /// On Linux the question stays without an answer. Foundation there ends the process if the answer comes after
+  /// the task was cancelled or timed out ("we're not waiting for it"), and no caller can know that it does not.
+  /// The exchange ends with the head instead, and cancels its task.
   func urlSession(
     _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
     newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
   ) {
-    completionHandler(nil)
+    #if canImport(FoundationNetworking)
+      exchange(of: task)?.redirected(response)
+    #else
+      completionHandler(nil)
+    #endif
   }
 
   /// Ends the attempt as one without an answer. On Linux, libcurl repeats a request by itself if a kept

@@ -7,7 +7,8 @@ import Testing
 /// Answers that break off, are too long, or never come.
 @Suite struct TransportFaultTests {
   /// A head that ends after its status line is missing here: Foundation on Linux (6.3.1) then ends the process
-  /// ("Transfer completed, but there's no response") before it calls the transport.
+  /// ("Transfer completed, but there's no response") before it calls the transport. So it does ("Invalid URL") for a
+  /// redirect whose Location has no scheme and a host such as `//[::1]/` or `//a%20b/`.
   static let broken: [(String, Fault)] = [
     ("dropped before", .dropBeforeCommit), ("dropped after", .dropAfterCommit), ("reset", .reset),
     ("nothing of the body", .truncate(bytes: 0)), ("half of the body", .truncate(bytes: 10)),
@@ -159,6 +160,40 @@ import Testing
     }
     #expect(try await transport.send(.upload()).status == 200)
   }
+
+  #if os(Linux) || os(macOS)
+    /// Foundation on Linux ends the process if it gets a decision about a redirect of a task that was cancelled.
+    @Test func `cancelling while a redirect arrives does not end the process`() async {
+      await #expect(processExitsWith: .success) {
+        let server = try TransportServer { _ in
+          HTTPResponse(status: 302, headers: ["Location": "/again"], body: Array("moved".utf8))
+        }
+        let transport = try server.transport()
+        await withTaskGroup(of: Void.self) { callers in
+          for caller in 0..<4 {
+            callers.addTask {
+              for turn in 0..<500 { await Self.cancelEarly(transport, yields: (turn + caller) % 100) }
+            }
+          }
+        }
+        guard try await transport.send(.upload()).status == 302 else { exit(3) }
+      }
+    }
+
+    /// Cancels a request after so many turns of other tasks, and requires one of the two outcomes.
+    private static func cancelEarly(_ transport: URLSessionTransport, yields: Int) async {
+      let task = Task { () async -> Bool in
+        do throws(TransportError) {
+          return try await transport.send(.upload()).status == 302
+        } catch {
+          return error.kind == .cancelled
+        }
+      }
+      for _ in 0..<yields { await Task.yield() }
+      task.cancel()
+      guard await task.value else { exit(4) }
+    }
+  #endif
 
   @Test func `a transport that is released during a request ends its requests`() async throws {
     let server = try TransportServer { _, _ in .stall(milliseconds: 60_000) }
