@@ -44,6 +44,75 @@ struct SignedServerTests {
     #expect(try await fixture.send("POST", "/v1/notifications/appstore", body: right.body).status == 200)
   }
 
+  /// A notification of a type about a transaction; nil if the server refuses to make it.
+  private func notification(
+    _ fixture: MockServerFixture, _ transactionID: String, _ query: String
+  ) async throws -> ServerNotificationV2? {
+    let path = "/store/transactions/\(transactionID)/notification"
+    let reply = try await fixture.send("GET", path + query)
+    guard reply.status == 200 else {
+      #expect(reply.status == 422)
+      return nil
+    }
+    let posted = try await fixture.send("POST", "/v1/notifications/appstore", body: reply.body)
+    #expect(posted.status == 200, "\(query)")
+    return try ServerNotificationV2(json: reply.body)
+  }
+
+  @Test func `a notification of a refund or its reversal tells the transaction as it is now`() async throws {
+    let fixture = try Self.fixture.get()
+    let id = try await fixture.pay().transactionID
+    let body = #"{"transactionID":"\#(id)"}"#
+    var told: [ServerNotificationV2] = []
+    for route in ["", "/store/refunds", "/store/refunds/reversals"] {
+      if !route.isEmpty { #expect(try await fixture.send("POST", route, json: body).status == 200) }
+      for kind in ["REFUND", "REFUND_REVERSED", "REVOKE"] {
+        let made = try #require(try await notification(fixture, id, "?type=\(kind)"))
+        #expect(made.kind.rawValue == kind && made.subtype == nil)
+        let isRefunded = route == "/store/refunds"
+        #expect((try made.details?.transaction()?.revocationDate != nil) == isRefunded, "\(kind) \(route)")
+        told.append(made)
+      }
+    }
+    // The first and the last three are of the same state, so they are repetitions.
+    #expect(Set(told.compactMap(\.id)).count == 6 && told[0].id == told[6].id)
+  }
+
+  @Test(arguments: [
+    "", "?type=SUBSCRIBED&subtype=RESUBSCRIBE", "?type=DID_RENEW", "?type=DID_RENEW&subtype=BILLING_RECOVERY",
+    "?type=DID_FAIL_TO_RENEW&subtype=GRACE_PERIOD", "?type=GRACE_PERIOD_EXPIRED",
+    "?type=EXPIRED&subtype=PRODUCT_NOT_FOR_SALE",
+    "?type=DID_CHANGE_RENEWAL_STATUS&subtype=AUTO_RENEW_DISABLED",
+    "?type=DID_CHANGE_RENEWAL_PREF&subtype=DOWNGRADE", "?type=OFFER_REDEEMED", "?type=PRICE_CHANGE",
+    "?type=PRICE_INCREASE&subtype=PENDING", "?type=METADATA_UPDATE", "?type=MIGRATION", "?type=REFUND",
+    "?type=REFUND&subtype=SEATS", "?type=REFUND_DECLINED", "?type=REFUND_REVERSED", "?type=REVOKE",
+    "?type=CONSUMPTION_REQUEST", "?type=ONE_TIME_CHARGE", "?type=RENEWAL_EXTENDED",
+    "?type=RENEWAL_EXTENSION&subtype=FAILURE",
+  ])
+  func `each type that tells of a transaction is made with the state of its subscription`(query: String)
+    async throws
+  {
+    let fixture = try MockServerFixture(signing: .certificates())
+    let id = try await fixture.pay(product: "monthly").transactionID
+    let made = try #require(try await notification(fixture, id, query))
+    let words = [made.kind.rawValue, made.subtype?.rawValue].compactMap { $0 }
+    let asked = query.isEmpty ? "?type=SUBSCRIBED&subtype=INITIAL_BUY" : query
+    #expect(asked == "?type=" + words.joined(separator: "&subtype="))
+    #expect(made.details?.subscriptionState == .active)
+    #expect(try made.details?.renewalInfo() != nil)
+    #expect(try made.details?.transaction()?.transactionID == id)
+  }
+
+  @Test(arguments: [
+    "?type=TEST", "?type=RESCIND_CONSENT", "?type=UNCLAIM_SEATS", "?type=EXTERNAL_PURCHASE_TOKEN",
+    "?type=RENEWAL_EXTENSION&subtype=SUMMARY", "?type=refund", "?type=REFUND&subtype=VOLUNTARY",
+    "?type=SUBSCRIBED", "?subtype=SEATS",
+  ])
+  func `a type without a transaction and a subtype of another type are refused`(query: String) async throws {
+    let fixture = try Self.fixture.get()
+    #expect(try await notification(fixture, try await fixture.pay().transactionID, query) == nil)
+  }
+
   @Test func `a proof of a chain that has ended is granted, and made before its end only`() async throws {
     let fixture = try MockServerFixture(signing: .certificates())
     let late = try await fixture.pay()

@@ -12,7 +12,7 @@ import PurchaseQueue
 /// | `GET /store/root.cer` | the test root, in DER |
 /// | `POST /store/ocsp` | whether a certificate is revoked (RFC 6960) |
 /// | `GET /store/transactions/ID/signed` | the signed transaction, and the renewal info of a subscription |
-/// | `GET /store/transactions/ID/notification` | a signed notification about it |
+/// | `GET /store/transactions/ID/notification?type=TYPE&subtype=SUBTYPE` | a signed notification about it as it is now |
 /// | `GET /store/app-transaction?storeAccount=NAME` | the signed app transaction |
 /// | `GET /store/receipt?storeAccount=NAME` | the app receipt |
 ///
@@ -40,18 +40,6 @@ extension MockState {
       })
   }
 
-  /// A notification of the purchase: its id follows from the transaction's, so that a repetition is one.
-  static func signedNotification(_ mock: inout MockState, _ call: Route.Call) throws -> NotificationBody {
-    let (record, forge) = try mock.proof(call)
-    let isSubscription = record.kind == .autoRenewable
-    let body = NotificationForge(receipts: forge, environment: record.environment).version2(
-      isSubscription ? .subscribed : .oneTimeCharge, isSubscription ? .initialBuy : nil,
-      id: "purchase-" + record.transactionID, about: record,
-      renewal: mock.store.renewal(of: record.originalTransactionID),
-      state: mock.store.subscription(of: record.transactionID)?.state, signedAt: call.now)
-    return NotificationBody(signedPayload: body["signedPayload"]?.string ?? "")
-  }
-
   static func appTransaction(_ mock: inout MockState, _ call: Route.Call) throws -> SignedAppTransactionInfo {
     try call.request.allow(query: ["storeAccount", "device", "broken"])
     guard try mock.account(of: call.request) != nil else { throw StoreModelError.noStoreAccount }
@@ -62,7 +50,7 @@ extension MockState {
   }
 
   /// The transaction that a path names, and the forge for its proofs.
-  private mutating func proof(
+  mutating func proof(
     _ call: Route.Call, allowing query: Set<String> = ["broken"]
   ) throws -> (StoreTransactionRecord, ReceiptForge) {
     try call.request.allow(query: query)

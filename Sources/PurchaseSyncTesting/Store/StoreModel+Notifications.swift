@@ -69,7 +69,6 @@ extension StoreModel {
     _ change: StoreChange, about record: StoreTransactionRecord, id: String, now: Timestamp
   ) -> Made? {
     let words = change.version2
-    let isRevokedShare = record.ownership != .purchased && record.revokedAt != nil
     if case .seatsUnclaimed(let claims) = change {
       let body = notificationForge.unclaimedSeats(claims, id: id, signedAt: now)
       return Made(kind: words.kind.rawValue, subtype: nil, body: body)
@@ -77,10 +76,15 @@ extension StoreModel {
     let body = notificationForge.version2(
       words.kind, words.subtype, id: id, about: record,
       renewal: renewal(of: record.originalTransactionID),
-      state: isRevokedShare && record.kind == .autoRenewable
-        ? .revoked : subscription(of: record.transactionID)?.state,
-      signedAt: now)
+      state: toldState(of: record), signedAt: now)
     return Made(kind: words.kind.rawValue, subtype: words.subtype?.rawValue, body: body)
+  }
+
+  /// The `status` in a notification; nil for what is no subscription. A share that was taken back has its own.
+  func toldState(of record: StoreTransactionRecord) -> SubscriptionState? {
+    let isRevokedShare = record.ownership != .purchased && record.revokedAt != nil
+    return isRevokedShare && record.kind == .autoRenewable
+      ? .revoked : subscription(of: record.transactionID)?.state
   }
 
   var notificationForge: NotificationForge {
