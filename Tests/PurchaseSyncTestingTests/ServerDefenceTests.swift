@@ -128,6 +128,32 @@ struct ServerDefenceTests {
     #expect(most("POST", "/store/payments", [:]) == (64 << 10, 415))
   }
 
+  /// Foundation's decoder takes 20 times the bytes of tiny values: 333 MB for a body of 15 MB.
+  @Test(arguments: ["/v1/receipts", "/v1/notifications/appstore", "/store/finish"])
+  func `a body of more values than a right one has is 413, and the limit itself is read`(path: String) throws
+  {
+    let fixture = try MockServerFixture()
+    // The list, its object and its last item are values too.
+    func body(values: Int, of value: String) -> String {
+      let name = path == "/store/finish" ? "transactionIDs" : "claims"
+      return "{\"\(name)\":[" + String(repeating: value + ",", count: values - 3) + value + "]}"
+    }
+    for value in ["{}", "1", "[]", "null", "\"\""] {
+      let most = try ask(fixture, "POST", path, Self.alice, body(values: JSONBody.mostValues, of: value))
+      #expect(most.status != 413, "\(value): \(most.status)")
+      let more = try ask(fixture, "POST", path, Self.alice, body(values: JSONBody.mostValues + 1, of: value))
+      #expect(more.status == 413 && more.problem?.detail?.contains("\(JSONBody.mostValues) values") == true)
+    }
+  }
+
+  /// Foundation's decoder reads UTF-16 as well, in which a count of bytes finds no values.
+  @Test func `a body that is not UTF-8 is 400`() throws {
+    let fixture = try MockServerFixture()
+    let body = Data("{\"claims\":[{},{}]}".utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] })
+    let request = HTTPRequest(method: "POST", path: "/v1/receipts", headers: Self.alice, body: Array(body))
+    #expect(fixture.server.handler(request).status == 400)
+  }
+
   private static let long = String(repeating: "ü", count: 200)
 
   @Test(arguments: [

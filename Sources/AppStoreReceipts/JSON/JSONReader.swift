@@ -3,18 +3,21 @@
 struct JSONReader {
   let bytes: [UInt8]
   private(set) var position: Int
+  /// How many values may still be skipped.
+  private var valuesLeft: Int
 
-  init(_ bytes: [UInt8], position: Int = 0) {
+  init(_ bytes: [UInt8], position: Int = 0, mostValues: Int = .max) {
     self.bytes = bytes
     self.position = position
+    valuesLeft = mostValues
   }
 
   /// Checks the whole text against the grammar: one value with white space around it, and nothing else. NULs at
   /// the end do not count: a string of C has one. Returns the offset of the value.
-  static func check(_ bytes: [UInt8]) throws(ReceiptDecodingError) -> Int {
+  static func check(_ bytes: [UInt8], mostValues: Int = .max) throws(ReceiptDecodingError) -> Int {
     try checkCount(bytes.count)
     if let offset = UTF8Check.firstInvalid(in: bytes) { throw .notJSON("UTF-8", offset: offset) }
-    var reader = JSONReader(bytes)
+    var reader = JSONReader(bytes, mostValues: mostValues)
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { reader.position = 3 }
     reader.skipSpace()
     let start = reader.position
@@ -75,6 +78,8 @@ extension JSONReader {
 
   /// Moves after a value.
   mutating func skip(depth: Int = 0) throws(ReceiptDecodingError) {
+    guard valuesLeft > 0 else { throw .notJSON("fewer values", offset: position, reason: .tooLarge) }
+    valuesLeft -= 1
     var isFirst = true
     switch peek {
     case UInt8(ascii: "{"):

@@ -182,6 +182,7 @@ extension BrokenBackend {
   private static func read(
     _ call: Route.Call, _ mock: MockState, isSigned: (String) -> Bool
   ) throws -> StoreNotice {
+    try JSONBody.check(call.request)
     do throws(StoreNotice.Refusal) {
       return try StoreNotice(
         json: Data(call.request.body), bundleID: mock.store.forge.bundleID, isSigned: isSigned, now: call.now)

@@ -22,6 +22,7 @@ extension MockState {
         // An upload with more claims is refused without a question.
         return queries.count <= 100 ? queries : []
       case notificationPath:
+        try JSONBody.check(request)
         // With no signature accepted, a signed notification has no questions.
         return try StoreNotice(
           json: Data(request.body), bundleID: "", isSigned: { _ in false }, now: Timestamp(milliseconds: 0)

@@ -165,6 +165,7 @@ extension MockState {
   private static func notice(
     in request: HTTPRequest, forge: ReceiptForge, now: Timestamp
   ) throws -> StoreNotice {
+    try JSONBody.check(request)
     do throws(StoreNotice.Refusal) {
       return try StoreNotice(
         json: Data(request.body), bundleID: forge.bundleID, isSigned: forge.verify, now: now)

@@ -51,6 +51,10 @@ package struct HTTPProblem: Error {
     HTTPProblem(status: 422, type: type, title: "The request makes no sense", detail: detail)
   }
 
+  static func tooLarge(_ detail: String? = nil) -> HTTPProblem {
+    HTTPProblem(status: 413, type: "too-large", title: "The request is too large", detail: detail)
+  }
+
   static func notFound(_ detail: String) -> HTTPProblem {
     HTTPProblem(status: 404, type: "not-found", title: "Not found", detail: detail)
   }

@@ -123,9 +123,7 @@ extension MockState {
   private static func verifyReceipt(
     _ mock: inout MockState, _ call: Route.Call, host: StoreEnvironment
   ) throws -> HTTPResponse {
-    guard call.request.body.count <= verifyReceiptLimit else {
-      throw HTTPProblem(status: 413, type: "too-large", title: "The request is too large")
-    }
+    guard call.request.body.count <= verifyReceiptLimit else { throw HTTPProblem.tooLarge() }
     guard call.request.method == "POST" else {
       return HTTPResponse(status: 200, body: Array(#"{"status":21000}"#.utf8))
     }
