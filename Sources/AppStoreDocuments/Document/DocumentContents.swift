@@ -36,9 +36,9 @@ struct DocumentContents {
       if let bundleID = notification.unifiedReceipt?.bundleID { bundleIDs = [bundleID] }
     case .notificationV2(let notification): add(notification)
     case .serverAPIResponse(let response): add(response)
-    case .transactionObject(let transaction): add([transaction], environment: nil)
+    case .transactionObject(let transaction): addPeriods([transaction], environment: nil)
     case .renewalObject(let renewal): add(renewal)
-    case .receiptObject(let receipt): add(receipt.transactions, environment: receipt.environment)
+    case .receiptObject(let receipt): addPeriods(receipt.transactions, environment: receipt.environment)
     }
   }
 
@@ -52,9 +52,13 @@ struct DocumentContents {
   }
 
   private mutating func add(_ items: [ReceiptTransaction], environment: StoreEnvironment?) {
-    transactions.reserveCapacity(items.count)
+    transactions = items.map { ListedTransaction($0, environment: environment) }
+  }
+
+  /// The same, of a document whose transactions are all that it says of subscriptions.
+  private mutating func addPeriods(_ items: [ReceiptTransaction], environment: StoreEnvironment?) {
+    add(items, environment: environment)
     for item in items {
-      transactions.append(ListedTransaction(item, environment: environment))
       if let period = SubscriptionPeriod(item, environment: environment) { facts.add(period) }
     }
   }

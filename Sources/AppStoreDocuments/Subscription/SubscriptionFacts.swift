@@ -24,10 +24,7 @@ public struct SubscriptionFacts: Sendable, Hashable {
   /// Adds a period, or a newer description of a known one. The later description counts, by
   /// ``SubscriptionPeriod/asOf`` or else by the order of the calls: a refund can be reversed.
   package mutating func add(_ period: SubscriptionPeriod) {
-    guard let known = periodsByID[period.transactionID] else {
-      periodsByID[period.transactionID] = period
-      return
-    }
+    guard let known = periodsByID.updateValue(period, forKey: period.transactionID) else { return }
     let isOlder = Self.isOlder(period.asOf, than: known.asOf)
     periodsByID[period.transactionID] = isOlder ? known.completed(by: period) : period.completed(by: known)
   }
@@ -51,8 +48,8 @@ public struct SubscriptionFacts: Sendable, Hashable {
 
   /// Adds a description from the same answer.
   private mutating func unite(_ period: SubscriptionPeriod) {
-    periodsByID[period.transactionID] =
-      periodsByID[period.transactionID].map { period.united(with: $0) } ?? period
+    guard let known = periodsByID.updateValue(period, forKey: period.transactionID) else { return }
+    periodsByID[period.transactionID] = period.united(with: known)
   }
 }
 

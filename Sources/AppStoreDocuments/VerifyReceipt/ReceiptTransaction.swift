@@ -80,8 +80,8 @@ public struct ReceiptTransaction: Sendable, Hashable {
     try self.init(JSONFields(value, path: ""))
   }
 
-  init(_ input: JSONFields) throws(ReceiptDecodingError) {
-    var fields = input
+  /// Takes the fields, which are not copied: a long answer has many of them.
+  init(_ fields: consuming JSONFields) throws(ReceiptDecodingError) {
     fields.optional = Self.optional
     transactionID = try fields.required(fields.identifier("transaction_id"), "transaction_id")
     originalTransactionID = try fields.identifier("original_transaction_id") ?? transactionID

@@ -99,7 +99,9 @@ public struct VerifyReceiptResponse: Sendable, Hashable {
     case .transaction(let transaction): own = [transaction]
     case nil: own = []
     }
-    return own + latestExpiredTransactions + latestTransactions
+    // A list that is alone is not copied: it can be long.
+    let others = own + latestExpiredTransactions
+    return others.isEmpty ? latestTransactions : others + latestTransactions
   }
 }
 

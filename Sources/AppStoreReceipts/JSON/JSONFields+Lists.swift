@@ -23,7 +23,7 @@ extension JSONFields {
   /// empty object counts as an empty array, because some languages write it so. A reader with findings names
   /// an unreadable item, and leaves it out.
   package mutating func objects<Made>(
-    _ name: String, _ make: (JSONFields) throws(ReceiptDecodingError) -> Made
+    _ name: String, _ make: (consuming JSONFields) throws(ReceiptDecodingError) -> Made
   ) throws(ReceiptDecodingError) -> [Made] {
     if let single = try singleObject(name) {
       guard !single.isEmpty else { return [] }
@@ -81,7 +81,7 @@ extension JSONFields {
 
     /// The item's members. Throws if it is no object.
     package func fields(isLenient: Bool = false) throws(ReceiptDecodingError) -> JSONFields {
-      try JSONFields(source, at: offset, path: path, isLenient: isLenient)
+      try JSONFields(source, at: offset, path: array, number: index, isLenient: isLenient)
     }
   }
 
@@ -106,7 +106,7 @@ extension JSONFields {
       let item = Item(source: source, offset: reader.position, array: array, index: index)
       if let made = try listed({ () throws(ReceiptDecodingError) in try make(item) }) { result.append(made) }
       index += 1
-      try reader.skip()
+      reader.pass()
     }
     return result
   }
@@ -118,7 +118,7 @@ extension JSONFields {
     var count = 0
     while try reader.nextItem(&isFirst) {
       count += 1
-      try reader.skip()
+      reader.pass()
     }
     return count
   }

@@ -31,14 +31,18 @@ package struct JSONFields {
   private var members: [Member] = []
   /// The unescaped names that have escapes and may be known ones, by their place. Nearly always empty.
   private var unescaped: [Int: String] = [:]
+  /// The marks of all names: an object has few of the known ones, and one look tells it of most others.
+  private var marks: UInt64 = 0
   /// Whether an unreadable field is named in the source's findings and counts as absent. Entries of lists are
   /// never read so: without its date of cancellation, a refunded purchase would look paid.
   package private(set) var isLenient = false
   /// The fields that decide nothing about a purchase, such as its price. An unreadable one counts as absent, is kept
   /// among the unknown fields, and is named in the findings: a genuine purchase is not refused for it.
   package var optional: Set<String> = []
-  /// The place of the object, such as "latest_receipt_info[3]"; empty for the outermost object.
-  let path: String
+  /// The place of the object, or of the array of which it is an item; empty for the outermost object.
+  private let place: String
+  /// Its number in the array; nil if it is no item. The path is made for errors only: a long list has many items.
+  private let number: Int?
 
   /// Reads a text that is an object. `path` also names the text in error locations. With findings it reads
   /// leniently.
@@ -62,10 +66,11 @@ package struct JSONFields {
   }
 
   init(
-    _ source: JSONSource, at offset: Int, path: String, isLenient: Bool = false
+    _ source: JSONSource, at offset: Int, path place: String, number: Int? = nil, isLenient: Bool = false
   ) throws(ReceiptDecodingError) {
     self.source = source
-    self.path = path
+    self.place = place
+    self.number = number
     self.isLenient = isLenient
     var reader = JSONReader(source.bytes, position: offset)
     guard reader.isObject else {
@@ -78,9 +83,14 @@ package struct JSONFields {
         throw .field(
           path.isEmpty ? "start" : path, "at most \(Self.maximumMemberCount) members", reason: .tooLarge)
       }
-      if Self.mayBeKnown(name, reader) { unescaped[members.count] = try reader.text(name) }
+      if Self.mayBeKnown(name, reader) {
+        unescaped[members.count] = try reader.text(name)
+        marks = .max
+      } else if let last = reader.bytes[name].last {
+        marks |= Self.mark(name.count, last)
+      }
       members.append(Member(name: name, value: reader.position))
-      try reader.skip()
+      reader.pass()
     }
   }
 
@@ -115,6 +125,9 @@ package struct JSONFields {
     return result
   }
 
+  /// The place of the object, such as "latest_receipt_info[3]"; empty for the outermost object.
+  var path: String { number.map { "\(place)[\($0)]" } ?? place }
+
   package func path(of name: String) -> String { path.isEmpty ? name : "\(path).\(name)" }
 
   package func has(_ name: String) -> Bool { index(of: name) != nil }
@@ -123,9 +136,18 @@ package struct JSONFields {
 
   /// Of equal names the last counts, as in Apple's own parser (StoreFacts a.1).
   private func index(of name: String) -> Int? {
+    guard mayHave(name) else { return nil }
     let (bytes, count) = (source.bytes, name.utf8.count)
     return members.indices.last { isNamed($0, name, count, bytes) }
   }
+
+  /// False if no member has this name.
+  private func mayHave(_ name: String) -> Bool {
+    name.utf8.last.map { marks & Self.mark(name.utf8.count, $0) != 0 } ?? true
+  }
+
+  /// One of 64 bits for a name, by its length and its last byte.
+  private static func mark(_ count: Int, _ last: UInt8) -> UInt64 { 1 << ((5 * count + Int(last)) & 63) }
 
   private func isNamed(_ index: Int, _ name: String, _ count: Int, _ bytes: [UInt8]) -> Bool {
     if !unescaped.isEmpty, let text = unescaped[index] { return text == name }
@@ -140,6 +162,7 @@ package struct JSONFields {
   /// Marks all members with this name as taken. Returns the offset of the last one's value, unless it is
   /// null.
   package mutating func offset(_ name: String) -> Int? {
+    guard mayHave(name) else { return nil }
     let (bytes, count) = (source.bytes, name.utf8.count)
     var last: Int?
     for index in members.indices where isNamed(index, name, count, bytes) {

@@ -34,8 +34,9 @@ final class JSONSource {
   }
 
   /// Throws if the values made for a place take more memory than is left.
-  func charge(_ count: Int, for path: String) throws(ReceiptDecodingError) {
+  func charge(_ count: Int, for path: @autoclosure () -> String) throws(ReceiptDecodingError) {
     guard budget.takes(count) else {
+      let path = path()
       throw .field(path.isEmpty ? "start" : path, budget.expected, reason: .tooLarge)
     }
   }
