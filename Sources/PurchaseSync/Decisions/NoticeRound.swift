@@ -15,7 +15,7 @@ import PurchaseQueue
 /// ```
 ///
 /// What is wanted during a round begins another one after it. Without an answer, the next start, wake or answered upload
-/// begins one: no timer is set for them.
+/// begins one: no timer is set for them. An account without a token that the backend takes has no more notices in a round.
 struct NoticeRound: Hashable {
   /// What decides whether a request may go out.
   struct Moment {
@@ -46,6 +46,8 @@ struct NoticeRound: Hashable {
   private var isWanted = false
   /// Each order is asked about once in a process: the answer of a backend that does not know it would be the same.
   private var asked: Set<String> = []
+  /// The accounts that have no token in this round.
+  private var tokenless: Set<Lane> = []
 
   init() {}
 
@@ -77,13 +79,19 @@ struct NoticeRound: Hashable {
       asked.insert(questions[0])
       return .ask(questions[0])
     default:
-      defer { (activity, isWanted) = (.idle, false) }
+      defer { (activity, isWanted, tokenless) = (.idle, false, []) }
       return .end(isWanted: isWanted)
     }
   }
 
   /// A notice was sent. Unless the backend can be reached, the others have to wait, too.
   mutating func published(isReachable: Bool) { if !isReachable { failed() } }
+
+  /// There is no token of the account, or the backend refuses it.
+  mutating func lacksToken(_ account: String) { tokenless.insert(.account(account)) }
+
+  /// Whether a notice of the account may go out in this round.
+  func isOpen(to account: String) -> Bool { !tokenless.contains(.account(account)) }
 
   mutating func found(questions: [String]) { activity = .asking(questions.filter { !asked.contains($0) }) }
 
@@ -119,6 +127,8 @@ extension NoticeRound {
     var isAcknowledged = false
     /// Whether the backend can be reached for the others.
     var isReachable = true
+    /// Whether the backend refused the token.
+    var isRefused = false
     /// The order as the backend knows it.
     var document: OrderDocument?
     var event: SyncEvent?
@@ -128,7 +138,7 @@ extension NoticeRound {
       case .success(let known):
         isAcknowledged = true
         document = known?.number == number ? known : nil
-      case .failure(.tokenRefused): break
+      case .failure(.tokenRefused): isRefused = true
       // It is about this notice alone.
       case .failure(.unsendable(let reason)): event = .backendFault(reason: reason)
       // It is about the versions of app and backend, and not about this order.

@@ -1,7 +1,7 @@
 import PurchaseQueue
 
-/// The tokens that the backend refused, until it takes one of the same account. Pure: the caller passes the moment, in
-/// milliseconds of the monotonic clock. Never logged.
+/// The tokens that the backend refused, until it takes one of the same account, and what the app is asked for. Pure: the
+/// caller passes the moment, in milliseconds of the monotonic clock. Never logged.
 ///
 /// ```
 ///               refused                      refused again, an hour after the first
@@ -27,6 +27,7 @@ struct TokenBook: CustomReflectable {
   }
 
   private var rows: [Lane: Row] = [:]
+  private var questions = TokenQuestions()
 
   /// An hour.
   static var patience: Int64 { 3_600_000 }
@@ -69,6 +70,7 @@ struct TokenBook: CustomReflectable {
   mutating func ended(_ end: End, _ credential: AccountCredential, at now: Int64) {
     let account = Lane.account(credential.account)
     guard end == .refused else { return rows[account] = nil }
+    questions.refused(credential)
     rows[account] = Row(token: credential.token, first: rows[account]?.first ?? now, last: now)
   }
 
@@ -77,6 +79,32 @@ struct TokenBook: CustomReflectable {
     guard let last = rows[.account(account)]?.last else { return }
     rows[.account(account)]?.first = last
   }
+
+  // MARK: Questions
+
+  /// A request needs the account's token.
+  mutating func needed(of account: String, at now: Int64) -> TokenQuestions.Step {
+    questions.needed(of: account, refused: refused(of: account), at: now)
+  }
+
+  /// The app has answered a question, or nobody waits for it any more.
+  mutating func answered(_ number: Int, of account: String, _ answer: CredentialAnswer, at now: Int64) {
+    questions.answered(number, of: account, answer, at: now)
+  }
+
+  /// A wake has its effect.
+  mutating func woken(_ reason: WakeReason) {
+    questions.forgetKnown()
+    if case .signedIn(let account) = reason { questions.forget(account) }
+  }
+
+  /// A person buys, or asks for orders: the account may have signed out since the wake.
+  mutating func personActs() { questions.forgetKnown() }
+
+  /// The engine goes to the background.
+  mutating func suspended() { questions.suspended() }
+
+  // MARK: Uploads of the device
 
   /// What an upload of the device takes of the app's answer: no token that is refused for long.
   func forDevice(_ answer: CredentialAnswer) -> CredentialAnswer {

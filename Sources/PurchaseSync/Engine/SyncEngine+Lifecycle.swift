@@ -23,6 +23,7 @@ extension SyncEngine {
   private func wakeNow(_ reason: WakeReason) throws(SyncError) {
     decisions.presence.callBegins()
     defer { callEnded() }
+    decisions.tokens.woken(reason)
     perform(try step { (machine, now) throws(QueueError) in machine.woken(reason, now: now) })
     announceOutcomes()
     listStore()
@@ -106,6 +107,7 @@ extension SyncEngine {
   public func suspend(within seconds: Double = 4) async {
     guard !isShutDown else { return }
     decisions.presence.leaves()
+    decisions.tokens.suspended()
     saw(.suspended)
     inform { $0.suspended() }
     stopTimers()

@@ -127,11 +127,15 @@ extension SyncEngine {
   }
 
   /// False if the backend cannot be reached: the others have to wait, too.
-  private func publishNotice(of number: String) async throws(SyncError) -> Bool {
+  private func publishNotice(of number: String, isRepeated: Bool = false) async throws(SyncError) -> Bool {
     let pending = try withFile { (file) throws(QueueError) in try file.journal.row(number: number) }
     guard let row = pending, let state = row.notice else { return true }
     let account = row.order.account
-    guard case .token(let token) = await credential(of: account) else { return true }
+    guard decisions.notices.isOpen(to: account) else { return true }
+    guard case .token(let token) = await credential(of: account) else {
+      decisions.notices.lacksToken(account)
+      return true
+    }
     guard isAwake, !Task.isCancelled, try !isPaused() else { return false }
     let made = try withFile { (file) throws(QueueError) in try file.deviceOrder(number) }
     guard let notice = OrderNotice(state, of: number, made) else {
@@ -144,6 +148,10 @@ extension SyncEngine {
     guard !isShutDown, open.isOpen else { return false }
     let end = NoticeRound.End(of: number, isMadeHere: made != nil, answer)
     if let event = end.event { emit(event) }
+    if end.isRefused {
+      guard isRepeated else { return try await publishNotice(of: number, isRepeated: true) }
+      decisions.notices.lacksToken(account)
+    }
     guard end.isAcknowledged else { return end.isReachable }
     try withFile { (file) throws(QueueError) in try file.acknowledged(state, of: number, end.document) }
     return true

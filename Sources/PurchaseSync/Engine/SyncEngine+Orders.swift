@@ -30,6 +30,7 @@ extension SyncEngine {
   }
 
   func begin(_ wish: OrderWish) async throws(SyncError) -> PurchaseOrder {
+    decisions.tokens.personActs()
     try wish.note.check()
     try wish.checkQuantity()
     guard try wish.fits(configuration.limits) else {
@@ -265,6 +266,7 @@ extension SyncEngine {
   /// Fetches the account's open orders from the backend into the journal: after a reinstall without a vault, or on a
   /// second device. Asks for each unpaid order that is not among them, and takes its state: it may be paid elsewhere.
   public func fetchOrders(of account: String) async throws(SyncError) {
+    decisions.tokens.personActs()
     let documents = try await call { (engine) async throws(SyncError) in
       try await engine.requestOpenOrders(account: account)
     }

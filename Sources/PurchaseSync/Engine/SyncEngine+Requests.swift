@@ -126,7 +126,7 @@ extension SyncEngine {
     // Last: another account may have signed in since.
     var answer = CredentialAnswer.none
     if let account = lane.asker ?? configuration.currentAccount?() {
-      answer = decisions.tokens.forDevice(await credential(of: account))
+      answer = decisions.tokens.forDevice(await credential(of: account, isCurrent: true))
     }
     return choice.sender(answer, isCancelled: Task.isCancelled).map {
       PreparedUpload(request: request, sender: $0)

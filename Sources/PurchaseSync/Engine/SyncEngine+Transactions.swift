@@ -13,6 +13,7 @@ extension SyncEngine {
     paying order: String? = nil, user: AppUser? = nil
   ) throws(SyncError) {
     configuration.checkpoint?(.transactionArrived)
+    decisions.tokens.personActs()
     decisions.presence.callBegins()
     defer { callEnded() }
     decisions.tray.arrives(transaction.key)

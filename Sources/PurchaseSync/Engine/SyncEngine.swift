@@ -28,6 +28,7 @@ public actor SyncEngine {
   /// Says that work, a timer or a wake has ended, or that the app came or went.
   let changes = ChangeSignal()
   var listed = ListingCallers()
+  var tokenCallers = CredentialCallers()
   private(set) var isShutDown = false
 
   /// `wake` waits for the moment of wakes that came too fast, `listing` for the moment of a listing that was asked for too

@@ -1,4 +1,5 @@
-/// Returns the `Authorization` token of an account; nil if the account is signed out. Called for each request.
+/// Returns the `Authorization` token of an account; nil if the account is signed out. Called once for all requests that
+/// follow from a wake or a purchase, and again after a minute, after a refusal, and after a sign-in.
 ///
 /// If the backend refused a token, the request names it: return a newer one, or nil if only a person can sign in again.
 public typealias CredentialSource = @Sendable (_ request: CredentialRequest) async -> String?

@@ -35,7 +35,7 @@ package struct PaceLimits: Hashable, Sendable {
   package let storeCalls: Int
   /// Calls of the app's `fulfil`: one for each answered upload, and repeated ones.
   package let fulfilments: Int
-  /// Questions for the app's credentials: one for each request, and for each sign-in.
+  /// Questions for the app's credentials: one for each upload, and for each sign-in. Other requests share those.
   package let questions: Int
 
   private static var minute: Int64 { 60_000 }
@@ -49,7 +49,7 @@ package struct PaceLimits: Hashable, Sendable {
     requests = uploads + CallPace.wakes.most(within: minute)
     storeCalls = uploads + lists + CallPace.finishRepeats.most(within: minute)
     fulfilments = uploads + CallPace.fulfilmentRetries.most(within: minute)
-    questions = requests + CallPace.signIns.most(within: minute)
+    questions = uploads + CallPace.signIns.most(within: minute)
   }
 
   package subscript(kind: Kind) -> Int {

@@ -120,6 +120,17 @@ import Testing
     #expect(rounds == ["x", "y"].map { [.findQuestions, .ask($0), .end(isWanted: false)] })
   }
 
+  @Test func `an account without a token has no more notices in a round, and has them in the next one`() {
+    var round = NoticeRound()
+    for _ in 0..<2 {
+      let begins = round.begin(notices: ["a"], questions: [])
+      #expect(begins && round.isOpen(to: "alice"))
+      round.lacksToken("alice")
+      #expect(!round.isOpen(to: "alice") && round.isOpen(to: "bob"))
+      _ = steps(of: &round, questions: [], [:])
+    }
+  }
+
   // MARK: Answers
 
   private static let document = OrderDocument(
@@ -146,6 +157,7 @@ import Testing
       #expect(end.isAcknowledged == isAcknowledged)
       #expect(end.isReachable == isReachable)
       #expect((end.event == nil ? 0 : 1) == events)
+      if case .failure(.tokenRefused) = answer { #expect(end.isRefused) } else { #expect(!end.isRefused) }
     }
   }
 

@@ -8,8 +8,7 @@ import Testing
     #expect(limits.uploads <= 120)
     #expect(limits.fulfilments <= 120)
     #expect(limits.requests <= 160)
-    // Each request needs one.
-    #expect(limits.questions <= 160)
+    #expect(limits.questions <= 120)
     #expect(limits.storeCalls <= 160)
   }
 
