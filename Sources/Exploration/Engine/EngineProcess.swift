@@ -18,7 +18,9 @@ final class EngineProcess: @unchecked Sendable {
   var isAlive = true
   /// The app has begun, or completed, the shutdown.
   var isEnding = false
-  var hasEnded = false
+  /// When it was killed or its shutdown was complete; nil before that.
+  var endedAt: Int64?
+  var hasEnded: Bool { endedAt != nil }
   /// Calls of `suspend` that have not returned.
   var suspending = 0
   /// `suspend` has returned, and no foreground came since.
@@ -36,7 +38,7 @@ final class EngineProcess: @unchecked Sendable {
   var floor: Int64 = 0
   /// The same with the longest jitter.
   var latestFloor: Int64 = 0
-  /// How often it did something in a minute.
+  /// How often its engine did something in a minute.
   var meter = PaceMeter<PaceLimits.Kind>()
   /// Calls of `begin`, by their number.
   var begins: [Int: Task<Void, Never>] = [:]

@@ -111,14 +111,16 @@ extension EngineSimulation {
 
   // MARK: Paces
 
-  /// Invariant 42: nothing runs without a pace. The pace of uploads is in the file, which the app and its extension share. The
-  /// other limits are those of one engine (`PaceLimits`): each has callbacks, a list and wakes of its own.
+  /// Invariant 42: nothing runs without a pace, no engine and no phone. The app, its extension and each process that was
+  /// launched again have an engine of their own.
   private func paced(_ kind: PaceLimits.Kind, _ process: EngineProcess) {
     guard process.phone == nil else { return }
-    let count =
-      kind == .upload ? meter.count(kind, at: queue.now) : process.meter.count(kind, at: queue.now)
+    let (own, all) = (process.meter.count(kind, at: queue.now), meter.count(kind, at: queue.now))
+    checker.expect(.paced, own <= kind.limit, "\(process.name): \(own) \(kind.words) in a minute")
+    let window = PaceMeter<PaceLimits.Kind>.window
+    let engines = processes.count { queue.now - ($0.endedAt ?? queue.now) < window }
     checker.expect(
-      .paced, count <= kind.limit, "\(process.name): \(count) \(kind.words) in a minute")
+      .paced, all <= kind.limit(of: engines), "\(engines) engines: \(all) \(kind.words) in a minute")
   }
 
   func countStoreCall(_ process: EngineProcess) { paced(.store, process) }

@@ -139,7 +139,7 @@ extension EngineSimulation {
   }
 
   private func hasShutDown(_ process: EngineProcess) {
-    process.hasEnded = true
+    process.endedAt = queue.now
     process.engine = nil
     watchEnd(process)
     tell(process, "has ended")
@@ -153,7 +153,7 @@ extension EngineSimulation {
   func kill(_ process: EngineProcess) {
     guard process.isAlive, !process.hasEnded else { return }
     process.isAlive = false
-    process.hasEnded = true
+    process.endedAt = queue.now
     watchEnd(process)
     for lane in inFlight.keys.sorted() { inFlight[lane]?.removeAll { $0.process == process.number } }
     guard let engine = process.engine else { return queue.bury(process.number) }

@@ -127,7 +127,7 @@ final class EngineSimulation: @unchecked Sendable {
   var isOffline = false
   /// What tempts the engine to work without end.
   var temptations: Set<EngineAct> = []
-  /// How often the first phone did something in a minute that its engines share.
+  /// How often all engines of the first phone did something in a minute.
   var meter = PaceMeter<PaceLimits.Kind>()
   /// For the planted bugs of the lease.
   var lanesSeen: Set<String> = []

@@ -61,6 +61,9 @@ package struct PaceLimits: Hashable, Sendable {
     case .credentials: questions
     }
   }
+
+  /// The most of all engines of one file: their uploads share a pace, which is in the file. The rest each engine has itself.
+  package func most(of kind: Kind, engines: Int) -> Int { uploads + engines * (self[kind] - uploads) }
 }
 
 extension PaceLimits.Kind {
@@ -68,4 +71,6 @@ extension PaceLimits.Kind {
 
   /// The most within a minute, by the documented policy.
   package var limit: Int { Self.limits[self] }
+  /// The same of several engines of one file.
+  package func limit(of engines: Int) -> Int { Self.limits.most(of: self, engines: engines) }
 }

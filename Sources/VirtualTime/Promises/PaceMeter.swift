@@ -1,6 +1,6 @@
 /// How often things happen in a minute, by kind. Times are milliseconds of a clock that is never set.
 package struct PaceMeter<Kind: RawRepresentable<Int> & CaseIterable>: Sendable {
-  private static var window: Int64 { 60_000 }
+  package static var window: Int64 { 60_000 }
 
   /// The moments of the last minute, by kind, oldest first.
   private var moments: [[Int64]] = Array(repeating: [], count: Kind.allCases.count)

@@ -12,6 +12,15 @@ import Testing
     #expect(limits.storeCalls <= 160)
   }
 
+  @Test func `several engines of one file share the pace of uploads, and nothing else`() {
+    let limits = PaceLimits()
+    for kind in PaceLimits.Kind.allCases {
+      #expect(limits.most(of: kind, engines: 1) == limits[kind])
+      #expect(limits.most(of: kind, engines: 2) <= 2 * limits[kind])
+    }
+    #expect(limits.most(of: .upload, engines: 3) == limits.uploads)
+  }
+
   @Test(arguments: [(2, 1), (1, 4)] as [(Int64, Int64)])
   func `a policy that sends less often has lower limits`(pace: Int64, window: Int64) {
     var slow = RetryPolicy()
