@@ -44,6 +44,7 @@ package final class FileWatch {
   private let entries: PreparedStatement
   private let tombstones: PreparedStatement
   private let pending: PreparedStatement
+  private let handedOut: PreparedStatement
   private let connection: Holder
   private var seen: Int64 = -1
   package private(set) var content = Content()
@@ -65,6 +66,15 @@ package final class FileWatch {
       connection.connection, "SELECT key, outcome, finish_pending, unconfirmed, order_number FROM tombstones")
     pending = PreparedStatement(
       connection.connection, "SELECT key FROM pending_updates ORDER BY place LIMIT 1")
+    handedOut = PreparedStatement(
+      connection.connection,
+      "SELECT number, begun_at FROM orders WHERE origin='begun' AND begun_at IS NOT NULL")
+  }
+
+  /// When this installation has handed out each order last, in milliseconds of the device's clock, by the order's number.
+  package func momentsHandedOut() throws(SQLiteError) -> [String: Int64] {
+    let rows = try handedOut.all { ($0.text(0), $0.integer(1)) }
+    return Dictionary(uniqueKeysWithValues: rows)
   }
 
   /// The first key with an pending update.

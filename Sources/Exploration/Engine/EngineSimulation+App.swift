@@ -66,19 +66,18 @@ extension EngineSimulation {
   func begun(
     _ product: Int, _ account: String, _ process: EngineProcess, _ engine: SyncEngine
   ) async -> (order: PurchaseOrder?, isRefused: Bool) {
-    let asked = now
     do {
       let order = try await engine.begin(
         product: Names.products[product], quantity: Names.units(of: product), account: account)
       guard process.isAlive else { return (nil, false) }
       tell(process, "has order \(order.number)")
-      // Of an earlier process, more than an hour ago: its sheet is not open any more.
-      let isOver = ordersHandedOut[order.number].map { earlier in
-        earlier.process != process.number && now.milliseconds(since: earlier.at) >= 3_600_000
+      // By an earlier process of the phone, perhaps: `checkHandedOut` sees how long ago.
+      let isFree = ordersHandedOut[order.number, default: []].allSatisfy {
+        $0 !== process && $0.device == process.device
       }
-      checker.expect(.binding, isOver ?? true, "order \(order.number) was handed out twice")
-      // The engine's hour begins when it stores the order. A process that stalls gets it later.
-      ordersHandedOut[order.number] = (process.number, knobs.stalls > 0 ? asked : now)
+      checker.expect(.binding, isFree, "order \(order.number) was handed out twice")
+      ordersHandedOut[order.number, default: []].append(process)
+      _ = content(of: process)
       return (Task.isCancelled ? nil : order, false)
     } catch {
       if process.isAlive { tell(process, "has no order: \(error)") }

@@ -14,6 +14,7 @@ extension EngineSimulation {
     let old = watch.content
     do throws(SQLiteError) {
       guard try watch.look() else { return }
+      try checkHandedOut(watch, on: 0)
     } catch {
       return checker.broken(.prefix, "what was committed cannot be read: \(error)")
     }
@@ -48,6 +49,20 @@ extension EngineSimulation {
     checker.expect(
       .limit, queued <= knobs.entries, "\(queued) queued, of \(knobs.entries)")
     checkOrders(new)
+  }
+
+  /// An order is handed out again after an hour, from commit to commit: a process that stalls gets it later, and its sheet
+  /// is not open by then.
+  func checkHandedOut(_ watch: FileWatch, on device: Int) throws(SQLiteError) {
+    let known = momentsHandedOut[device, default: [:]]
+    let moments = try watch.momentsHandedOut()
+    for (number, moment) in moments.sorted(by: { $0.key < $1.key }) {
+      guard let before = known[number], before != moment else { continue }
+      checker.expect(
+        .binding, moment - before >= 3_600_000,
+        "order \(number) was handed out again after \(moment - before) ms")
+    }
+    momentsHandedOut[device] = moments
   }
 
   private func check(

@@ -18,7 +18,7 @@ extension EngineSimulation {
   func content(of phone: EnginePhone) -> FileWatch.Content? {
     do throws(SQLiteError) {
       if phone.watch == nil { phone.watch = try FileWatch(path: phone.directory + "/q") }
-      _ = try phone.watch?.look()
+      if let watch = phone.watch, try watch.look() { try checkHandedOut(watch, on: phone.number) }
       watchCommits(of: phone.number, phone.watch?.content)
     } catch {
       checker.broken(.prefix, "what \(phone.name) has committed cannot be read: \(error)")

@@ -102,8 +102,10 @@ final class EngineSimulation: @unchecked Sendable {
   var ownersTold: [Int: Set<PurchaseOwner>] = [:]
   /// Purchases whose ids a stranger has named.
   var guessed: Set<Int> = []
-  /// Which process has handed out each order last, and when.
-  var ordersHandedOut: [String: (process: Int, at: Timestamp)] = [:]
+  /// The processes that have handed out each order.
+  var ordersHandedOut: [String: [EngineProcess]] = [:]
+  /// Of each phone: when its file says that each order was handed out last, by the order's number.
+  var momentsHandedOut: [Int: [String: Int64]] = [:]
   /// The purchases with which the store answered the payment of a later order.
   var returned: Set<Int> = []
   /// Requests with claims, of all processes.
