@@ -8,14 +8,12 @@ enum BrokenTable {
     var finder: String
     /// Further checks that fail.
     var others: [String]
-    /// Checks that fail or not, by what the earlier ones left on the backend.
-    var uncertain: [String] = []
     /// Whether it breaks uploads or orders as such, so that every check that pays may fail.
     var isBroad = false
 
     /// The checks that may fail apart from the finder.
     var allowed: [String] {
-      others + uncertain
+      others
         + (isBroad
           ? ConformanceCheck.all.filter { $0.needs.contains(.store) }.map(\.name) + [
             "large", "restart-numbers",
@@ -120,9 +118,9 @@ enum BrokenTable {
     row("credits-signed-in", "owner-without-token", "signed-in-refused"),
     row("claims-all", "receipt-two-accounts", ""),
     row("adopts-again", "device-kept", "restart-adoption"),
-    row("adopts-all", "device-own", "device-adopted? parallel-adoptions"),
+    row("adopts-all", "device-own", "device-adopted parallel-adoptions"),
     row("adopts-twice", "device-adopted", "parallel-adoptions"),
-    row("adoption-unnamed", "device-adopted", "parallel-adoptions device-own?"),
+    row("adoption-unnamed", "device-adopted", ""),
     row("device-secret-ignored", "device-secret", "restart-device"),
     row("device-name-ignored", "device-mismatch", ""),
     row("adoption-by-name", "adoption-credentials", ""),
@@ -140,7 +138,7 @@ enum BrokenTable {
       "refund-takes-all", "refund-of-one",
       """
       refund-before-upload refund-notified-first subscription-refunded refund-part-grows refund-part-of-period
-      seat-taken-back?
+      seat-taken-back
       refund-part refund-part-first
       """),
     row("refund-for-ever", "refund-reversed", "refund-part-grows"),
@@ -225,12 +223,10 @@ enum BrokenTable {
   ]
 
   /// The others must fail too. `*` stands for the checks that a bug may fail which breaks uploads or orders as such.
-  /// `others`: names; one with a question mark is uncertain, and an asterisk stands for each check that pays.
+  /// `others`: names; an asterisk stands for each check that pays.
   private static func row(_ bug: String, _ finder: String, _ others: String) -> Row {
     let names = others.split(whereSeparator: \.isWhitespace).map(String.init)
     return Row(
-      bug: bug, finder: finder, others: names.filter { $0 != "*" && !$0.hasSuffix("?") },
-      uncertain: names.filter { $0.hasSuffix("?") }.map { String($0.dropLast()) },
-      isBroad: names.contains("*"))
+      bug: bug, finder: finder, others: names.filter { $0 != "*" }, isBroad: names.contains("*"))
   }
 }

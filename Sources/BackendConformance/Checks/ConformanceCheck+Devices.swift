@@ -10,6 +10,8 @@ extension ConformanceCheck {
     ConformanceCheck("device-adopted", "an account adopts what a device bought, once", adopted) { lab in
       let device = UUID()
       try await lab.grantedToDevice(device)
+      // What another device has stays there.
+      try await lab.grantedToDevice(UUID())
       let before = try await lab.held(by: .alice)
       for _ in 0..<2 {
         let reply = try await lab.adopt(device, as: .deviceOfAlice(device))

@@ -63,6 +63,9 @@ extension ConformanceCheck {
     ConformanceCheck("seat-taken-back", "a seat that is taken back ends for its member alone", seated) {
       lab in
       let team = try await lab.teamID()
+      // What else the member has stays.
+      let (own, other) = try await lab.paidOrder(as: .bob, product: team)
+      _ = try await lab.settled(other, order: own.number, as: .bob)
       let (order, paid) = try await lab.paidOrder(product: team, quantity: 3)
       _ = try await lab.settled(paid, order: order.number)
       let before = (
