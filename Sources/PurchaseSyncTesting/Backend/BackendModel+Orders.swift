@@ -59,12 +59,10 @@ extension BackendModel {
       let writes = move(order: known.number, on: order.state)
       return OrderOutcome(order: self.order(number: known.number) ?? known, isNew: false, writes: writes)
     }
-    var made = BackendOrder(
-      number: order.number, account: account, idempotencyKey: order.number, accountToken: order.accountToken,
-      productID: order.productID, quantity: order.quantity,
+    let made = BackendOrder(
+      order, of: account,
       // A device's clock may be wrong. An order is never younger than its registration, and not of before 1970.
       createdAt: min(max(order.createdAt, Timestamp(milliseconds: 0)), now))
-    if order.state == .deferred || order.state == .cancelled { made.state = order.state }
     apply(.order(made))
     return OrderOutcome(
       order: made, isNew: true, writes: [.order(made)] + pruneOrders(of: account, now: now))

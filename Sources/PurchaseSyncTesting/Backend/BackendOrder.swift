@@ -65,3 +65,13 @@ public struct BackendOrder: Sendable, Hashable, Codable {
       state: state(at: now), createdAt: createdAt, expiresAt: expiresAt)
   }
 }
+
+extension BackendOrder {
+  /// An order that a device made, when it is registered.
+  package init(_ order: DeviceOrder, of account: String, createdAt: Timestamp) {
+    self.init(
+      number: order.number, account: account, idempotencyKey: order.number, accountToken: order.accountToken,
+      productID: order.productID, quantity: order.quantity, createdAt: createdAt)
+    if order.state == .deferred || order.state == .cancelled { state = order.state }
+  }
+}

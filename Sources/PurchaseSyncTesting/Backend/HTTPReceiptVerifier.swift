@@ -41,23 +41,17 @@ package final class HTTPReceiptVerifier: ReceiptVerifier {
     else {
       return others.answer(to: query, now: now)
     }
-    // The store answers such a request 413, each time: an answer that never changes is none to wait for.
-    guard !proof.isTooLongForStore else { return StoreAnswer(.refused) }
-    var exchange = VerifyReceiptExchange(receiptData: proof.data, password: password)
-    while true {
-      switch exchange.step {
-      case .done(let answer): return answer.completingRefunds { others.answer(to: $0, now: now) }
-      case .post(let request, let host): exchange.received(post(request, to: host), now: now)
-      }
-    }
+    return VerifyReceiptExchange.answer(
+      about: proof, password: password, now: now, others: { others.answer(to: $0, now: now) },
+      post: { post($0, to: $1) })
   }
 
   /// Nil if nothing came back.
-  private func post(_ body: VerifyReceiptRequest, to host: StoreEnvironment) -> (status: Int, body: Data)? {
+  private func post(_ body: Data, to host: StoreEnvironment) -> (status: Int, body: Data)? {
     guard let url = hosts[host] else { return nil }
     var request = URLRequest(url: url)
     request.httpMethod = "POST"
-    request.httpBody = body.json
+    request.httpBody = body
     request.setValue("application/json", forHTTPHeaderField: "Content-Type")
     return session.answer(to: request)
   }

@@ -44,6 +44,9 @@ package struct StoreAnswer: Sendable, Hashable {
     }
   }
 
+  /// The number of the store's status; nil without one.
+  package var statusNumber: Int64? { status.map { Int64($0.rawValue) } }
+
   /// The confirmed facts; nil without any.
   package var report: StoreReport? {
     guard case .genuine(let report) = outcome else { return nil }

@@ -2,6 +2,7 @@ package import AppStoreDocuments
 package import AppStoreReceipts
 package import Foundation
 package import PurchaseQueue
+package import PurchaseSync
 
 /// The exchange with `/verifyReceipt` about one receipt: production first, then the environment of the answer, once
 /// (R1.1).
@@ -23,6 +24,24 @@ package struct VerifyReceiptExchange: Sendable {
   package init(receiptData: String, password: SharedSecret?) {
     request = VerifyReceiptRequest(receiptData: receiptData, password: password)
     step = .post(request, to: .production)
+  }
+
+  /// The answer about one receipt. `post` sends a request's JSON to the host of an environment; `others` answers what is not
+  /// about a receipt.
+  package static func answer(
+    about receipt: ProofDocument, password: SharedSecret? = nil, now: Timestamp,
+    others: (VerificationQuery) -> StoreAnswer,
+    post: (Data, StoreEnvironment) -> (status: Int, body: Data)?
+  ) -> StoreAnswer {
+    // The store answers such a request 413, each time: an answer that never changes is none to wait for.
+    guard !receipt.isTooLongForStore else { return StoreAnswer(.refused) }
+    var exchange = VerifyReceiptExchange(receiptData: receipt.data, password: password)
+    while true {
+      switch exchange.step {
+      case .done(let answer): return answer.completingRefunds(others)
+      case .post(let request, let host): exchange.received(post(request.json, host), now: now)
+      }
+    }
   }
 
   /// Takes the host's reply: HTTP status and body, or nil for no reply. `now` is the time of the reply.

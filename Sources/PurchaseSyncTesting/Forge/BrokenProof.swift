@@ -25,6 +25,10 @@ public enum BrokenProof: String, Sendable, Hashable, Codable, CaseIterable {
   /// Everything is right, but the leaf is revoked. Only a question to the OCSP responder shows that.
   case revoked = "revoked"
 
+  /// The member of a broken proof's header that names the defect, and no member of Apple's. Of an app receipt the opaque
+  /// value is the name. So a planted bug of a backend overlooks one defect, and no other.
+  package static let headerMember = "defect"
+
   /// One line about the defect, for people.
   public var summary: String {
     switch self {

@@ -66,6 +66,12 @@ public struct ForgedAppReceipt: Sendable, Hashable {
     attributes += purchases.map { Attribute(purchase: $0.attributes) }
   }
 
+  /// The attribute 4; empty without one.
+  var opaqueValue: [UInt8] {
+    get { attributes.first { $0.type == 4 }?.value ?? [] }
+    set { attributes = attributes.map { $0.type == 4 ? Attribute(4, raw: newValue) : $0 } }
+  }
+
   /// The SET of all attributes.
   public func payload(pieces: Int? = nil) -> DERNode {
     .constructed(0x31, attributes.map { $0.node(pieces: pieces) })

@@ -12,10 +12,12 @@ extension ReceiptForge {
     form: ForgedAppReceipt.Form = .der
   ) -> [UInt8] {
     func receipt(isTampered: Bool) -> ForgedAppReceipt {
-      ForgedAppReceipt(
+      var receipt = ForgedAppReceipt(
         bundleID: bundleID, receiptType: receiptType, version: isTampered ? "43" : "42",
         creationDate: Self.dateText(createdAt),
         purchases: records.map { Self.purchase($0, quantity: isTampered ? 100 : Int64($0.quantity)) })
+      if let broken { receipt.opaqueValue = Array(broken.rawValue.utf8) }
+      return receipt
     }
     // Made-up certificates have no defect that shows, so the content has one.
     guard let identity else { return receipt(isTampered: broken != nil).bytes(form) }

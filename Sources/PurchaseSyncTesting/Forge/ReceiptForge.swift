@@ -61,6 +61,14 @@ public struct ReceiptForge: Sendable, Hashable {
     return SigningIdentity(responder: responder?.absoluteString, broken: broken, age: chain)
   }
 
+  /// The same forge for another app, whose proofs a backend of this one has to refuse.
+  public func forApp(_ bundleID: String?) -> ReceiptForge {
+    guard let bundleID else { return self }
+    var forge = self
+    forge.bundleID = bundleID
+    return forge
+  }
+
   /// The same forge, whose proofs have a defect.
   public func breaking(_ defect: BrokenProof?) -> ReceiptForge {
     guard defect != broken else { return self }
@@ -110,8 +118,9 @@ public struct ReceiptForge: Sendable, Hashable {
       let padding = String(repeating: "A", count: max(0, certificateLength - name.utf8.count))
       return JSONValue.string(word + "/" + name + padding)
     }
-    let header: JSONValue = ["alg": "ES256", "x5c": .array(certificates)]
-    return Base64URL.encode(Data(header.text.utf8))
+    var header: [String: JSONValue] = ["alg": "ES256", "x5c": .array(certificates)]
+    header[BrokenProof.headerMember] = broken.map { .string($0.rawValue) }
+    return Base64URL.encode(Data(JSONValue.object(header).text.utf8))
   }
 
   /// The fields that a signed transaction has.

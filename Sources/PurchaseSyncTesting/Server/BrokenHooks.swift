@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 package import LoopbackHTTP
 package import PurchaseQueue
 package import PurchaseSQLite
@@ -62,6 +62,12 @@ package struct BrokenMemory {
   package var refunds: [String: Int64] = [:]
   /// The shares of each refund, in thousandths of a percent.
   package var shares: [String: Set<Int>] = [:]
+  /// How often something happened, by a name.
+  package var counts: [String: Int] = [:]
+  /// The account that adopted each device first.
+  package var adopters: [UUID: String] = [:]
+  /// The store's answers, by the bytes of the proof.
+  package var answers: [String: StoreAnswer] = [:]
   /// The first transaction of each payment of a bundle.
   package var payments: [String: String] = [:]
 

@@ -149,7 +149,7 @@ struct SeatChange: Decodable {
 }
 
 /// The transaction that changed, or a member's new one, and its notification for a caller that posts it to its backend.
-struct SeatReply: Encodable {
+struct SignedChange: Encodable {
   var transactionID: String
   var signedPayload: String
 }

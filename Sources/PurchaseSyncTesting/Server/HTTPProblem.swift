@@ -55,7 +55,7 @@ package struct HTTPProblem: Error {
     HTTPProblem(status: 413, type: "too-large", title: "The request is too large", detail: detail)
   }
 
-  static func notFound(_ detail: String) -> HTTPProblem {
+  package static func notFound(_ detail: String) -> HTTPProblem {
     HTTPProblem(status: 404, type: "not-found", title: "Not found", detail: detail)
   }
 }

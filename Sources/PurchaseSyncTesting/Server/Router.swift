@@ -12,6 +12,12 @@ package struct Route: Sendable {
     package var now: Timestamp
     /// The store's answers, if the backend asked for them before it took the lock.
     package var answers: StoreAnswers = [:]
+
+    package init(
+      request: HTTPRequest, parameter: String, now: Timestamp, answers: StoreAnswers = [:]
+    ) {
+      (self.request, self.parameter, self.now, self.answers) = (request, parameter, now, answers)
+    }
   }
 
   typealias Handler = @Sendable (inout MockState, Call) throws -> HTTPResponse

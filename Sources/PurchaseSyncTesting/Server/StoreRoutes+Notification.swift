@@ -23,9 +23,17 @@ extension MockState {
   ]
 
   /// The notification tells the transaction as it is now. Its id follows from the type, the transaction and the time of
-  /// its refund: a repetition is one, and a second refund is not.
+  /// its refund: a repetition is one, and a second refund is not. With `bare=TYPE` it tells of none, and has any type, such
+  /// as `TEST`.
   static func signedNotification(_ mock: inout MockState, _ call: Route.Call) throws -> NotificationBody {
-    let (record, forge) = try mock.proof(call, allowing: ["broken", "type", "subtype"])
+    let (record, forge) = try mock.proof(
+      call, allowing: ["broken", "bundleID", "type", "subtype", "bare"])
+    if let type = call.request.query["bare"] {
+      let body = NotificationForge(receipts: forge, environment: record.environment).version2(
+        Kind(rawValue: type), id: mock.store.uuid(of: "bare notification \(type) \(record.transactionID)"),
+        about: nil, signedAt: call.now)
+      return NotificationBody(signedPayload: body["signedPayload"]?.string ?? "")
+    }
     let (kind, subtype) = try told(call.request, of: record)
     let words = [kind.rawValue, subtype?.rawValue ?? "", record.transactionID]
     let name = words.joined(separator: " ") + " \(record.revokedAt?.milliseconds ?? 0)"

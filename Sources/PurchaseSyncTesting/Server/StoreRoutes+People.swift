@@ -144,10 +144,17 @@ extension MockState {
     return NotificationBody(signedPayload: body["signedPayload"]?.string ?? "")
   }
 
+  /// Replies with the notification of the reversal, too.
   static func reverseRefund(
     _ mock: inout MockState, _ target: TransactionReference, _ call: Route.Call
-  ) throws -> TransactionReference {
-    TransactionReference(try mock.store.reverseRefund(transactionID: target.transactionID, now: call.now))
+  ) throws -> SignedChange {
+    let record = try mock.store.reverseRefund(transactionID: target.transactionID, now: call.now)
+    let body = NotificationForge(receipts: mock.store.signer, environment: record.environment).version2(
+      .refundReversed, id: "reversal-" + record.transactionID, about: record,
+      renewal: mock.store.renewal(of: record.originalTransactionID),
+      state: mock.store.subscription(of: record.transactionID)?.state, signedAt: call.now)
+    return SignedChange(
+      transactionID: record.transactionID, signedPayload: body["signedPayload"]?.string ?? "")
   }
 
   /// The customer asks for a refund: the store asks the backend how the purchase was used.

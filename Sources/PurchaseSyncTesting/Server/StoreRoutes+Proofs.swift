@@ -17,7 +17,8 @@ import PurchaseQueue
 /// | `GET /store/receipt?storeAccount=NAME` | the app receipt |
 ///
 /// With `broken=NAME` in the query, the last four have that defect (``BrokenProof``). With `chain=ended` the first of them is
-/// signed by a chain that has ended since (``ChainAge``): the store's clock has to be before its end.
+/// signed by a chain that has ended since (``ChainAge``): the store's clock has to be before its end. With `bundleID=NAME`
+/// a signed transaction, a notification and an app receipt are another app's.
 extension MockState {
   static func rootCertificate(_ mock: inout MockState, _ call: Route.Call) -> HTTPResponse {
     HTTPResponse(
@@ -31,7 +32,7 @@ extension MockState {
   }
 
   static func signedProofs(_ mock: inout MockState, _ call: Route.Call) throws -> SignedProofs {
-    let (record, forge) = try mock.proof(call, allowing: ["broken", "chain"])
+    let (record, forge) = try mock.proof(call, allowing: ["broken", "chain", "bundleID"])
     let notifications = NotificationForge(receipts: forge, environment: record.environment)
     return SignedProofs(
       signedTransactionInfo: try aged(forge, call).signedTransaction(record, signedAt: call.now),
@@ -59,7 +60,7 @@ extension MockState {
       throw StoreModelError.unknownTransaction(call.parameter)
     }
     let defect = try Self.defect(in: call.request) ?? store.faults.brokenProofs
-    return (record, store.forge.breaking(defect))
+    return (record, store.forge.breaking(defect).forApp(call.request.query["bundleID"]))
   }
 
   /// The forge with the chain that a query asks for.

@@ -6,12 +6,12 @@ import PurchaseQueue
 extension MockState {
   static func changeSeats(
     _ mock: inout MockState, _ wish: SeatChange, _ call: Route.Call
-  ) throws -> SeatReply {
+  ) throws -> SignedChange {
     let id = wish.transactionID
     if let claims = wish.unclaimed {
       let forge = NotificationForge(receipts: mock.store.signer, environment: mock.store.environment)
       let body = forge.unclaimedSeats(claims, id: "unclaimed-\(id)-\(claims.count)", signedAt: call.now)
-      return SeatReply(transactionID: id, signedPayload: body["signedPayload"]?.string ?? "")
+      return SignedChange(transactionID: id, signedPayload: body["signedPayload"]?.string ?? "")
     }
     switch (wish.assignTo, wish.takeFrom, wish.refunded, wish.renewing) {
     case (let member?, nil, nil, nil):
@@ -37,13 +37,13 @@ extension MockState {
   private func reply(
     _ kind: ServerNotificationV2.Kind, _ subtype: ServerNotificationV2.Subtype?,
     about record: StoreTransactionRecord?, _ name: String, _ call: Route.Call
-  ) -> SeatReply {
+  ) -> SignedChange {
     let forge = NotificationForge(receipts: store.signer, environment: store.environment)
     let body = forge.version2(
       kind, subtype, id: name, about: record,
       renewal: record.flatMap { store.renewal(of: $0.originalTransactionID) },
       state: record.flatMap { store.subscription(of: $0.transactionID)?.state }, signedAt: call.now)
-    return SeatReply(
+    return SignedChange(
       transactionID: record?.transactionID ?? "", signedPayload: body["signedPayload"]?.string ?? "")
   }
 }

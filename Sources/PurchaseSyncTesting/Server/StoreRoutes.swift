@@ -52,10 +52,14 @@ extension MockState {
   }
 
   static func receipt(_ mock: inout MockState, _ call: Route.Call) throws -> ReceiptReply {
-    try call.request.allow(query: ["storeAccount", "device", "launch", "broken"])
+    try call.request.allow(query: ["storeAccount", "device", "launch", "broken", "bundleID"])
     let account = try mock.account(of: call.request)
     if let defect = try defect(in: call.request) {
       let bytes = mock.store.brokenReceipt(defect, storeAccount: account, now: call.now)
+      return ReceiptReply(receipt: bytes.map { Data($0) })
+    }
+    if let app = call.request.query["bundleID"] {
+      let bytes = mock.store.receipt(ofApp: app, storeAccount: account, now: call.now)
       return ReceiptReply(receipt: bytes.map { Data($0) })
     }
     return ReceiptReply(receipt: mock.store.receipt(storeAccount: account, now: call.now).map { Data($0) })

@@ -28,16 +28,18 @@ extension MockState {
     return EmptyDocument()
   }
 
+  /// Replies with how often `verifyReceipt` was asked until now, so that a test knows whether its backend asks it.
   static func scriptVerifyReceipt(
     _ mock: inout MockState, _ script: VerifyReceiptScript, _ call: Route.Call
-  ) throws -> EmptyDocument {
+  ) throws -> VerifyReceiptCount {
     guard script.answers.count <= 1_000 else { throw HTTPProblem.invalid("answers: more than 1,000") }
     mock.store.faults.verifyReceiptAnswers = script.answers.map {
       ScriptedAnswer(
         ReceiptStatus(rawValue: $0.status), isRetryable: $0.isRetryable,
         isHyphenated: $0.isHyphenated ?? false)
     }
-    return EmptyDocument()
+    let paths = ["/verifyReceipt", "/sandbox/verifyReceipt"]
+    return VerifyReceiptCount(asked: paths.reduce(0) { $0 + (mock.requests["POST " + $1] ?? 0) })
   }
 }
 
@@ -46,6 +48,8 @@ struct APILimitDocument: Codable {
   /// Nil for an hour.
   var milliseconds: Int64?
 }
+
+struct VerifyReceiptCount: Encodable { var asked: Int }
 
 struct VerifyReceiptScript: Decodable {
   struct Answer: Decodable {

@@ -24,11 +24,12 @@ struct SigningIdentity: Sendable, Hashable {
       case .unsigned: "none"
       default: "ES256"
       }
-    let header: JSONValue = [
+    var header: [String: JSONValue] = [
       "alg": .string(algorithm),
       "x5c": .array(certificates.map { .string(Data($0).base64EncodedString()) }),
     ]
-    self.header = Base64URL.encode(Data(header.text.utf8))
+    header[BrokenProof.headerMember] = broken.map { .string($0.rawValue) }
+    self.header = Base64URL.encode(Data(JSONValue.object(header).text.utf8))
   }
 
   /// A JWS around a payload.

@@ -99,8 +99,21 @@ extension StoreModel {
 
   /// The app receipt as ``receipt(storeAccount:now:)`` shows it, with a defect: no reading, and no receipt of this store.
   package func brokenReceipt(_ defect: BrokenProof, storeAccount: String?, now: Timestamp) -> [UInt8]? {
+    receipt(by: forge.breaking(defect), storeAccount: storeAccount, now: now)
+  }
+
+  /// The same as the store issues it for another app: genuine, and not this app's.
+  package mutating func receipt(
+    ofApp bundleID: String, storeAccount: String?, now: Timestamp
+  ) -> [UInt8]? {
+    let bytes = receipt(by: forge.forApp(bundleID), storeAccount: storeAccount, now: now)
+    if let bytes { issued.insert(bytes) }
+    return bytes
+  }
+
+  private func receipt(by forge: ReceiptForge, storeAccount: String?, now: Timestamp) -> [UInt8]? {
     guard let storeAccount, let file = receiptFiles[storeAccount] ?? downloaded(now: now) else { return nil }
-    return forge.breaking(defect).appReceipt(
+    return forge.appReceipt(
       of: written(file, of: storeAccount).filter { file.lacking[$0.transactionID] == nil },
       receiptType: receiptType,
       createdAt: file.createdAt)

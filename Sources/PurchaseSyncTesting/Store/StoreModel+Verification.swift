@@ -30,12 +30,12 @@ extension StoreModel {
           guard let bytes = Data(base64Encoded: proof.data).map(Array.init) else { return .malformed }
           let receipt = try AppReceipt(decoding: bytes)
           guard issued.contains(bytes) else { return .forged }
-          return inReceipt(receipt.inApp.map(\.transactionID), now: now)
+          return inReceipt(receipt.inApp.map(\.transactionID), of: receipt.bundleID, now: now)
         case .transactionReceipt:
           guard let bytes = Data(base64Encoded: proof.data).map(Array.init) else { return .malformed }
           let receipt = try TransactionReceipt(decoding: bytes)
           guard issued.contains(bytes) else { return .forged }
-          return inReceipt([receipt.transactionID], now: now)
+          return inReceipt([receipt.transactionID], of: forge.bundleID, now: now)
         default: return .malformed
         }
       } catch {
@@ -44,12 +44,14 @@ extension StoreModel {
     }
   }
 
-  private func inReceipt(_ ids: [String], now: Timestamp) -> StoreVerification {
+  private func inReceipt(_ ids: [String], of bundleID: String, now: Timestamp) -> StoreVerification {
     guard !ids.isEmpty else { return .genuine([]) }
     guard case .genuine(var transactions) = held(ids.map { ($0, environment.rawValue) }, now: now) else {
       return .notFound
     }
-    for index in transactions.indices { transactions[index].appAccountToken = nil }
+    for index in transactions.indices {
+      (transactions[index].appAccountToken, transactions[index].bundleID) = (nil, bundleID)
+    }
     return .genuine(transactions)
   }
 

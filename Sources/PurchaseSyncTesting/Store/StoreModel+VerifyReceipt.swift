@@ -30,14 +30,16 @@ extension StoreModel {
   ) -> JSONValue {
     advance(to: now)
     if !faults.verifyReceiptAnswers.isEmpty { return faults.verifyReceiptAnswers.removeFirst().json }
-    let answers = VerifyReceiptForge(bundleID: forge.bundleID, environment: environment)
+    var answers = VerifyReceiptForge(bundleID: forge.bundleID, environment: environment)
     guard let sent = SentReceipt(base64: request.receiptData) else { return answers.failure(.malformed) }
     if let status = refusal(of: sent, host: host) { return answers.failure(status) }
     switch sent {
     case .app(let receipt, _):
+      answers.bundleID = receipt.bundleID
       let held = receipt.inApp.compactMap { transaction($0.transactionID) }
       guard isAllowed(request.password, held) else { return answers.failure(.wrongSecret) }
-      return unified(held, receipt, excludesOld: request.excludesOldTransactions == true, now: now)
+      return unified(
+        held, receipt, excludesOld: request.excludesOldTransactions == true, answers, now: now)
     case .transaction(let receipt, _):
       guard let record = transaction(receipt.transactionID) else { return answers.failure(.notAuthenticated) }
       guard isAllowed(request.password, [record]) else { return answers.failure(.wrongSecret) }
@@ -60,11 +62,12 @@ extension StoreModel {
   }
 
   private mutating func unified(
-    _ held: [StoreTransactionRecord], _ receipt: AppReceipt, excludesOld: Bool, now: Timestamp
+    _ held: [StoreTransactionRecord], _ receipt: AppReceipt, excludesOld: Bool,
+    _ answers: VerifyReceiptForge, now: Timestamp
   ) -> JSONValue {
     var latest = held.first.map { told(of: $0.storeAccount) } ?? []
     if excludesOld { latest = Self.newest(of: latest) }
-    return VerifyReceiptForge(bundleID: forge.bundleID, environment: environment).unified(
+    return answers.unified(
       held: held, latest: latest,
       renewals: pendingRenewals(of: latest), newReceipt: newReceipt(of: latest, now: now),
       createdAt: receipt.receiptCreationDate.map(Timestamp.init), requestedAt: now)
