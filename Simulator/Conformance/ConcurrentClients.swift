@@ -8,17 +8,22 @@ extension ConformanceCommand {
   func runConcurrently(_ clients: Int) async -> Int32 {
     do {
       let (lab, notice) = try await ConformanceLab.reaching(options)
-      guard await ConformanceRun(lab).answers() else { return await noAnswer(lab) }
+      if let code = await unready(lab) { return code }
       if let notice {
         Terminal.complain("\(notice): \(ConformanceNeed.store.advice)")
         return ExitCode.undecided
       }
       let plan = ConcurrentRun.Plan(clients: clients, operations: options.operations, seed: options.seed)
-      let history = try await ConcurrentRun(lab, plan: plan).run()
-      return show(history, clients)
-    } catch let failure as ConformanceFailure {
-      Terminal.line("FAIL  expected: \(failure.expected)")
-      return ExitCode.promiseBroken
+      do {
+        return show(try await ConcurrentRun(lab, plan: plan).run(), clients)
+      } catch let failure as ConformanceFailure {
+        let all = await lab.exchanges
+        if let exchange = failure.exchange ?? all.last {
+          Terminal.line("FAIL  > \(exchange.sent)\n      < \(exchange.received)")
+        }
+        Terminal.line("      expected: \(failure.expected)")
+        return ExitCode.promiseBroken
+      }
     } catch {
       Terminal.complain("\(error)")
       return ExitCode.internal

@@ -8,13 +8,14 @@ struct ConformanceCommand {
   let options: ConformanceOptions
 
   func execute() async -> Int32 {
+    if options.list { return list() }
     if let count = options.random { return await sendRandomRequests(count) }
     if let clients = options.concurrent { return await runConcurrently(clients) }
     do {
       let (lab, notice) = try await ConformanceLab.reaching(options)
       if let notice { Terminal.complain("\(notice)") }
       let run = ConformanceRun(lab)
-      guard await run.answers() else { return await noAnswer(lab) }
+      if let code = await unready(lab) { return code }
       let page = ConformancePage(isQuiet: options.json)
       let findings = await run.findings(of: options.checks, show: page.show)
       if options.json { Terminal.line(try JSONOutput.document(findings)) }
@@ -29,15 +30,45 @@ struct ConformanceCommand {
     }
   }
 
-  /// All other checks would fail in the same way.
-  func noAnswer(_ lab: ConformanceLab) async -> Int32 {
-    for exchange in await lab.exchanges {
-      Terminal.line("FAIL  > \(exchange.sent)\n      < \(exchange.received)")
+  /// Asks the backend one question for each token. The exit code if it does not answer it rightly: all checks would fail
+  /// in the same way.
+  func unready(_ lab: ConformanceLab) async -> Int32? {
+    switch await ConformanceRun(lab).readiness() {
+    case .ready: return nil
+    case .silent:
+      for exchange in await lab.exchanges {
+        Terminal.line("FAIL  > \(exchange.sent)\n      < \(exchange.received)")
+      }
+      Terminal.line(
+        "The backend does not answer at \(options.backend): start it, or give its URL with --backend. "
+          + "0 of 1 checks passed")
+    case .refuses(let option, let status):
+      Terminal.line("FAIL  > GET /v1/entitlements with the token of \(option)\n      < \(status)")
+      Terminal.line(
+        "The backend refuses the token of \(option): give tokens of two of its accounts with --token and "
+          + "--other-token. 0 of 1 checks passed")
     }
-    Terminal.line(
-      "The backend does not answer at \(options.backend): start it, or give its URL with --backend. "
-        + "0 of 1 checks passed")
     return ExitCode.promiseBroken
+  }
+
+  /// `conformance --list`: each rule, where it stands, and the check that asks for it; then the rules that none can.
+  private func list() -> Int32 {
+    let checks = options.checks.map(ConformanceRule.init)
+    let others = options.isWhole ? UncheckedRule.all : []
+    guard !options.json else {
+      do {
+        Terminal.line(try JSONOutput.document(ConformanceRuleList(checks: checks, unchecked: others)))
+        return ExitCode.ok
+      } catch {
+        Terminal.complain("\(error)")
+        return ExitCode.internal
+      }
+    }
+    for rule in checks { Terminal.line("\(rule.check): \(rule.rule) (\(rule.place))") }
+    for rule in others {
+      Terminal.line("not checked: \(rule.rule) (\(rule.place)): \(rule.reason)")
+    }
+    return ExitCode.ok
   }
 
   /// `undecided` if a check had no store, or if none was made.

@@ -21,6 +21,8 @@ struct ConformanceOptions: Equatable, CommandOptions {
   /// The names of single checks; empty for all.
   var only: [String] = []
   var groups: [ConformanceGroup] = []
+  /// Whether the rules are printed, and nothing is sent.
+  var list = false
   var json = false
   var junit: String?
   /// The number of random requests that are sent instead of the checks.
@@ -29,10 +31,13 @@ struct ConformanceOptions: Equatable, CommandOptions {
   var concurrent: Int?
   /// How many requests they send.
   var operations = 2_000
+  /// How long a read may be behind a write, in milliseconds.
+  var lag = 0
   var seed: UInt64 = 1
 
   static var apart: [(String, [String])] {
     [
+      ("--list", ["--random", "--concurrent", "--junit"]),
       ("--random", ["--concurrent", "--only", "--group", "--json", "--junit"]),
       ("--concurrent", ["--only", "--group", "--json", "--junit"]),
     ]
@@ -61,6 +66,10 @@ struct ConformanceOptions: Equatable, CommandOptions {
       .value("--group", of: "GROUP", "only the checks of this group; more with further --group") {
         $0.groups.append(try .named($1, orSay: "there is no group"))
       },
+      .flag("--list", \.list, "each rule, where it stands, and its check; sends nothing"),
+      .number(
+        "--lag", \.lag, in: 0...10_000,
+        "how many milliseconds a read of the backend may be behind a write, as with replicas (default: 0)"),
       .flag("--json", \.json, "one JSON document"),
       .path("--junit", \.junit, of: "FILE", "write the results there too, as JUnit's XML"),
       .number(
@@ -84,9 +93,12 @@ struct ConformanceOptions: Equatable, CommandOptions {
 
   /// The checks to make, in their order.
   var checks: [ConformanceCheck] {
-    guard !only.isEmpty || !groups.isEmpty else { return ConformanceCheck.all }
+    guard !isWhole else { return ConformanceCheck.all }
     return ConformanceCheck.all.filter { only.contains($0.name) || groups.contains($0.group) }
   }
+
+  /// Whether all checks are chosen.
+  var isWhole: Bool { only.isEmpty && groups.isEmpty }
 
   /// The names of both accounts; nil for unknown.
   var accounts: (alice: String, bob: String)? {

@@ -24,6 +24,7 @@ extension ConformanceSite {
       })
     accounts = options.accounts
     product = options.product
+    lag = .milliseconds(options.lag)
     if let command = options.restart { restart = RestartCommand(command: command, backend: backend).run }
   }
 }

@@ -32,15 +32,17 @@ package struct ConformanceCheck: Sendable {
 
   private static func checks(of group: ConformanceGroup) -> [ConformanceCheck] {
     switch group {
-    case .orders: orders + orderLives
-    case .uploads: uploads + claims
-    case .ownership: sharing + owners + devices
+    case .orders: orders + orderKeys + orderLives + orderLists + orderStates + registrations
+    case .uploads: uploads + claims + ids
+    case .ownership: sharing + owners + claimedOrders + chainOwners + devices + adoptions
     case .refunds: refunds + refundedParts
-    case .subscriptions: subscriptions + bundles + seats
-    case .notifications: notifications + consent
+    case .subscriptions: subscriptions + periods + bundles + seats
+    case .notifications: notifications + notices + consent
     case .restart: restarts
-    case .concurrency: concurrency
-    case .security: refusals + forgeries + oldProofs + strangers
+    case .statuses: statuses
+    case .forms: answers + texts + badClaims
+    case .concurrency: concurrency + races
+    case .security: refusals + forgeries + defects + oldProofs + strangers
     }
   }
 }
@@ -50,6 +52,8 @@ package struct ConformanceFailure: Error {
   package let expected: String
   /// The status of a backend that was busy for too long; nil for any other failure.
   package private(set) var busyStatus: Int?
+  /// The request that failed, if others were sent at the same time.
+  package var exchange: ConformanceLab.Exchange?
 
   init(_ expected: String) { self.expected = expected }
 

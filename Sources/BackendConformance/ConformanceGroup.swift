@@ -2,7 +2,9 @@ import PurchaseSyncTesting
 
 /// What a group of checks is about. The order is that of a run.
 package enum ConformanceGroup: String, Sendable, CaseIterable, Codable {
-  case orders, uploads, ownership, refunds, subscriptions, notifications, restart, concurrency, security
+  case orders, uploads, ownership, refunds, subscriptions, notifications, statuses, forms, restart,
+    concurrency,
+    security
 
   /// One line for a help text.
   package var summary: String {
@@ -13,6 +15,8 @@ package enum ConformanceGroup: String, Sendable, CaseIterable, Codable {
     case .refunds: "refunds that an upload or a notification tells of"
     case .subscriptions: "periods, renewals, upgrades and ends"
     case .notifications: "the store's notifications: which count, and how often"
+    case .statuses: "what the answers of verifyReceipt mean"
+    case .forms: "the form of requests and answers: types, texts, words of a later version"
     case .restart: "what a restart of the backend must not change"
     case .concurrency: "requests at the same time"
     case .security: "credentials, forged proofs, malformed and large requests"

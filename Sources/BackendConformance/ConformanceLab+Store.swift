@@ -13,12 +13,22 @@ extension ConformanceLab {
     package var jws: String
     /// The notification of the change that made it; nil for a first payment.
     package var notification: String?
+
+    static let production = "Production"
+
+    /// As the proof says; production for a text that is none.
+    var environment: String { JWSText.payload(of: jws)?["environment"]?.string ?? Self.production }
   }
 
   /// A product that can be bought many times.
   func productID() async throws -> String {
     if let product = site.product { return product }
     return try await product { $0["kind"]?.string == "Consumable" }
+  }
+
+  /// The same; nil if none is known.
+  package func soldProduct() async -> String? {
+    do { return try await productID() } catch { return nil }
   }
 
   /// Another product that can be bought many times.
@@ -83,8 +93,10 @@ extension ConformanceLab {
   }
 
   /// The app receipt of a store account, as a proof.
-  func receipt(of storeAccount: String) async throws -> JSONValue {
-    let reply = try await ask("GET", "store/receipt?storeAccount=\(storeAccount)")
+  ///
+  /// - Parameter query: What is unusual about it, such as `&broken=wrong-root`.
+  func receipt(of storeAccount: String, _ query: String = "") async throws -> JSONValue {
+    let reply = try await ask("GET", "store/receipt?storeAccount=\(storeAccount)\(query)")
     guard let receipt = reply.json?["receipt"]?.string else {
       throw ConformanceFailure("an app receipt of the store")
     }
@@ -107,18 +119,35 @@ extension ConformanceLab {
   private func refund(_ paid: Paid, _ wish: JSONValue) async throws -> Paid {
     let reply = try await ask("POST", "store/refunds", wish)
     guard let notification = reply.json?["signedPayload"]?.string,
-      let jws = JWSText.payload(of: notification)?["data"]?["signedTransactionInfo"]?.string
+      JWSText.payload(of: notification)?["data"]?["signedTransactionInfo"] != nil
     else { throw ConformanceFailure("a refund at the store: its notification") }
-    var refunded = paid
-    (refunded.jws, refunded.notification) = (jws, notification)
-    return refunded
+    return Self.told(by: notification, of: paid)
   }
 
-  /// Takes a refund back.
-  func reverseRefund(_ paid: Paid) async throws {
+  /// Takes a refund back. The result has the transaction as it is signed then, and the store's notification.
+  @discardableResult
+  func reverseRefund(_ paid: Paid) async throws -> Paid {
     let reply = try await ask(
       "POST", "store/refunds/reversals", ["transactionID": .string(paid.transactionID)])
     try expect(reply.status == 200, "200 of the store, for the end of a refund")
+    return Self.told(by: reply.json?["signedPayload"]?.string, of: paid)
+  }
+
+  /// The payment with a notification, and with the transaction in it.
+  private static func told(by notification: String?, of paid: Paid) -> Paid {
+    var told = paid
+    told.notification = notification
+    let data = notification.flatMap(JWSText.payload)?["data"]
+    told.jws = data?["signedTransactionInfo"]?.string ?? paid.jws
+    return told
+  }
+
+  /// A notification of the store about a payment as it is now.
+  ///
+  /// - Parameter query: What is unusual about it, such as `bare=TEST`.
+  func notice(of paid: Paid, _ query: String = "") async throws -> String? {
+    try await ask("GET", "store/transactions/\(paid.transactionID)/notification?\(query)")
+      .json?["signedPayload"]?.string
   }
 
   /// Charges the next period of a subscription; with a product, an upgrade to it.
@@ -177,10 +206,14 @@ extension ConformanceLab {
   }
 
   /// Runs `body` while the store answers no question of the backend.
-  func withoutStoreAnswers<R: Sendable>(_ body: @Sendable () async throws -> R) async throws -> R {
+  ///
+  /// - Parameter status: What the store says in place of an answer.
+  func withoutStoreAnswers<R: Sendable>(
+    status: Int64 = 503, _ body: @Sendable () async throws -> R
+  ) async throws -> R {
     let paths = ["/store/verify", "/verifyReceipt", "/sandbox/verifyReceipt", "/inApps/"]
     let rules = paths.map { path -> JSONValue in
-      ["path": .string(path), "fault": "respond", "status": 503, "count": .null]
+      ["path": .string(path), "fault": "respond", "status": .integer(status), "count": .null]
     }
     let plan = try await ask("PUT", "admin/faults", ["rules": .array(rules)])
     try expect(plan.status == 200, "200 of the store, for a plan of faults")
@@ -202,9 +235,16 @@ extension ConformanceLab {
 /// The text of a JWS, for checks that alter it.
 enum JWSText {
   /// The payload; nil if the text is no JWS.
-  static func payload(of jws: String) -> JSONValue? {
+  static func payload(of jws: String) -> JSONValue? { part(1, of: jws) }
+
+  /// The defect that the store has given to it on purpose; nil for none.
+  static func defect(of jws: String) -> BrokenProof? {
+    (part(0, of: jws)?[BrokenProof.headerMember]?.string).flatMap(BrokenProof.init(rawValue:))
+  }
+
+  private static func part(_ index: Int, of jws: String) -> JSONValue? {
     let parts = jws.split(separator: ".", omittingEmptySubsequences: false)
-    guard parts.count == 3, let data = Base64URL.decode(parts[1]) else { return nil }
+    guard parts.count == 3, let data = Base64URL.decode(parts[index]) else { return nil }
     do throws(ReceiptDecodingError) {
       return try JSONValue(json: data)
     } catch {

@@ -16,6 +16,8 @@ package actor ConformanceLab {
     /// A device whose account has this token.
     case deviceWithToken(UUID, String)
     case token(String)
+    /// This text as the whole credential.
+    case header(String)
     case anonymous
   }
 
@@ -49,6 +51,10 @@ package actor ConformanceLab {
   private var count = 0
   private let run: String
   var products: [JSONValue]?
+  /// Whether a write came after the last read.
+  private var hasWritten = false
+  /// The environment that the last claim about each transaction has named.
+  var claimedEnvironments: [String: String] = [:]
 
   /// - Parameter run: Part of every name that the checks give, so that two runs do not meet.
   package init(_ site: ConformanceSite, run: String = String(UUID().uuidString.prefix(8)).lowercased()) {
@@ -76,13 +82,31 @@ package actor ConformanceLab {
     return "\(word)-\(run)-\(count)"
   }
 
+  /// A text as a part of a path or of a query.
+  static func escaped(_ text: String) -> String {
+    text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? ""
+  }
+
+  /// RFC 3986 2.3.
+  private static let unreserved = CharacterSet(
+    charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+
+  /// The path of an order, or of what is done to it.
+  static func path(of order: String, _ action: String? = nil) -> String {
+    "v1/orders/" + escaped(order) + (action.map { "/" + $0 } ?? "")
+  }
+
   // MARK: The backend
 
   package func send(
     _ method: String, _ path: String, as caller: Caller = .alice, headers: [String: String] = [:],
     json: JSONValue? = nil
   ) async throws -> Reply {
-    try await send(method, path, as: caller, headers: headers, body: json?.data ?? Data())
+    for claim in json?["claims"]?.array ?? [] {
+      guard let id = claim["transactionID"]?.string else { continue }
+      claimedEnvironments[id] = claim["environment"]?.string
+    }
+    return try await send(method, path, as: caller, headers: headers, body: json?.data ?? Data())
   }
 
   package func send(
@@ -94,6 +118,9 @@ package actor ConformanceLab {
     fields["Authorization"] = credentials(caller)
     fields[BackendRequest.signedInHeader] = signedIn(caller)
     let request = BackendRequest(method: method, path: path, headers: fields, body: body)
+    let isLate = method == "GET" && hasWritten
+    hasWritten = method != "GET"
+    if isLate, site.lag > .zero { try await site.pause(site.lag) }
     return try await exchange(request, over: site.backend, "/" + path)
   }
 
@@ -107,6 +134,7 @@ package actor ConformanceLab {
       "Device \(device.uuidString):\(device.uuidString)"
     case .thief(let device): "Device \(device.uuidString):another-secret"
     case .token(let token): "Bearer " + token
+    case .header(let text): text
     case .anonymous: nil
     }
   }

@@ -69,14 +69,26 @@ package struct ConformanceRun: Sendable {
     }
   }
 
-  /// Whether the backend answers at all.
-  package func answers() async -> Bool {
-    await lab.begin()
-    do {
-      _ = try await lab.send("GET", "v1/entitlements")
-      return true
-    } catch {
-      return (error as? ConformanceFailure)?.busyStatus != nil
+  /// What one question to the backend for each token says, before a run.
+  package enum Readiness: Sendable, Equatable {
+    case ready
+    /// No answer at all.
+    case silent
+    /// The token of an option is refused with this status.
+    case refuses(option: String, status: Int)
+  }
+
+  /// Whether the backend answers, and takes the tokens: else all checks would fail in the same way.
+  package func readiness() async -> Readiness {
+    for (option, caller) in [("--token", ConformanceLab.Caller.alice), ("--other-token", .bob)] {
+      await lab.begin()
+      do {
+        let status = try await lab.send("GET", "v1/entitlements", as: caller).status
+        if status == 401 || status == 403 { return .refuses(option: option, status: status) }
+      } catch {
+        guard (error as? ConformanceFailure)?.busyStatus != nil else { return .silent }
+      }
     }
+    return .ready
   }
 }

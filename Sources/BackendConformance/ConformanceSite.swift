@@ -17,6 +17,8 @@ package struct ConformanceSite: Sendable {
   package var product: String?
   /// Kills the backend and starts it again; returns when it can answer. Nil if that is not possible.
   package var restart: (@Sendable () async throws -> Void)?
+  /// How long a read may be behind the write before it, as with replicas: a read after a write waits for it.
+  package var lag = Duration.zero
   /// Waits, while a verdict is pending or as `Retry-After` says.
   package var pause: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
   /// Shows a body in a report. It must leave out credentials and proofs.

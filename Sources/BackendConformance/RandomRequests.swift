@@ -16,8 +16,16 @@ package struct RandomRequests {
   private let operations: [(path: String, method: String, operation: JSONValue)]
   private let schemas: JSONValue
   private var random: SplitMix64
+  /// Values that the backend knows, by the name of the member: most requests have them, so that some are accepted.
+  private let known: [String: String]
+  /// The numbers of orders that were made, the newest last.
+  private var orders: [String] = []
 
-  package init(document: Data, seed: UInt64) throws {
+  /// - Parameters:
+  ///   - product: A product that the backend sells.
+  ///   - account: The name of the first account.
+  package init(document: Data, seed: UInt64, product: String? = nil, account: String? = nil) throws {
+    known = ["productID": product, "account": account].compactMapValues(\.self)
     let document = try JSONValue(json: document)
     schemas = document["components"]?["schemas"] ?? .null
     random = SplitMix64(seed: seed)
@@ -32,6 +40,12 @@ package struct RandomRequests {
     operations = found
   }
 
+  /// Later requests are about this order, too.
+  package mutating func note(_ reply: ConformanceLab.Reply) {
+    guard reply.isSuccess, let number = reply.json?["number"]?.string else { return }
+    orders = orders.suffix(20) + [number]
+  }
+
   package mutating func next() -> Request {
     let chosen = operations[Int.random(in: 0..<operations.count, using: &random)]
     var request = Request(
@@ -40,16 +54,19 @@ package struct RandomRequests {
       path: String(chosen.path.dropFirst()), caller: caller(), headers: [:], body: Data())
     if request.path.contains("{") {
       let prefix = request.path.prefix { $0 != "{" }
-      let word = word()
+      let word = chance(2) ? orders.randomElement(using: &random) ?? word() : word()
       // A client sends no segment of two dots.
       request.path =
         prefix
         + (word == ".." ? "..." : word.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "x")
+        + chosen.path.drop { $0 != "}" }.dropFirst()
     }
     for parameter in chosen.operation["parameters"]?.array ?? [] where !chance(10) {
       guard let name = parameter["name"]?.string else { continue }
       switch parameter["in"]?.string {
-      case "header": request.headers[name] = word().filter { $0.isASCII && !$0.isNewline && $0 != "\0" }
+      case "header":
+        let text = name == "Idempotency-Key" && !chance(4) ? random.nextUUID().uuidString : word()
+        request.headers[name] = text.filter { $0.isASCII && !$0.isNewline && $0 != "\0" }
       case "query":
         request.path +=
           "?\(name)=" + (word().addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "x")
@@ -109,7 +126,8 @@ package struct RandomRequests {
     // Sorted, so that the same seed gives the same requests.
     for (name, member) in (schema["properties"]?.object ?? [:]).sorted(by: { $0.key < $1.key })
     where !chance(12) {
-      members[name] = value(member, depth: depth + 1)
+      let isKnown = known[name] != nil && !chance(6)
+      members[name] = isKnown ? known[name].map(JSONValue.string) : value(member, depth: depth + 1)
     }
     if chance(10) { members[word()] = anything(depth + 1) }
     return .object(members)
@@ -132,7 +150,9 @@ package struct RandomRequests {
   }
 
   private mutating func integer() -> Int64 {
-    [0, 1, 2, -1, 100, .max, .min, 1_700_000_000_000, 9_007_199_254_740_993].randomElement(using: &random)
+    if chance(2) { return 1 }
+    return [0, 1, 2, -1, 100, .max, .min, 1_700_000_000_000, 9_007_199_254_740_993].randomElement(
+      using: &random)
       ?? 0
   }
 

@@ -15,15 +15,18 @@ final class ConformanceFixture: Sendable {
   private let directory: TemporaryDirectory
   let store: DirectTransport
   let backend: DirectTransport
-  private let broken: BrokenBackend?
+  private let hooks: BrokenHooks?
+  private let environment: StoreEnvironment
   private let storeServer: MockServer
   /// How long the kit has paused.
   let paused = Locked(Duration.zero)
 
-  init(_ broken: BrokenBackend? = nil) throws {
-    self.broken = broken
+  convenience init(_ broken: BrokenBackend? = nil) throws { try self.init(hooks: broken?.hooks) }
+
+  init(hooks: BrokenHooks?, environment: StoreEnvironment = .production) throws {
+    (self.hooks, self.environment) = (hooks, environment)
     directory = try TemporaryDirectory()
-    storeServer = try Self.server(directory.path("store.sqlite"), nil)
+    storeServer = try Self.server(directory.path("store.sqlite"), nil, environment)
     store = DirectTransport()
     store.begin(storeServer)
     backend = DirectTransport()
@@ -31,17 +34,19 @@ final class ConformanceFixture: Sendable {
   }
 
   private func startBackend() throws {
-    let server = try Self.server(directory.path("backend.sqlite"), broken)
-    server.useStore(of: storeServer)
+    let server = try Self.server(directory.path("backend.sqlite"), hooks, environment)
+    server.verify(by: StoreOverHTTP(server: storeServer))
     backend.begin(server)
   }
 
   func setFaults(_ faults: FaultPlan) { backend.server?.setFaults(faults) }
 
-  private static func server(_ path: String, _ broken: BrokenBackend?) throws -> MockServer {
+  private static func server(
+    _ path: String, _ hooks: BrokenHooks?, _ environment: StoreEnvironment
+  ) throws -> MockServer {
     try MockServer(
-      databasePath: path, products: products, bundleID: "com.example.app", seed: 5,
-      broken: broken?.hooks)
+      databasePath: path, products: products, bundleID: "com.example.app", environment: environment, seed: 5,
+      broken: hooks)
   }
 
   private static var products: [StoreProduct] {
@@ -53,7 +58,9 @@ final class ConformanceFixture: Sendable {
       StoreProduct(id: "coins", kind: .consumable), StoreProduct(id: "pro", kind: .nonConsumable),
       StoreProduct(id: "monthly", kind: .autoRenewable, period: .seconds(30 * 86_400)),
       shared, team, StoreProduct(id: "coins.500", kind: .consumable),
-      StoreProduct(subscription: "basic", groupID: "plans", level: 2, period: .seconds(30 * 86_400)),
+      StoreProduct(
+        subscription: "basic", groupID: "plans", level: 2, period: .seconds(30 * 86_400),
+        gracePeriod: .seconds(6 * 86_400)),
       StoreProduct(subscription: "premium", groupID: "plans", level: 1, period: .seconds(30 * 86_400)),
       StoreProduct(
         bundle: "plus", of: [.init("basic"), .init("press"), .init("radio", of: "com.partner.app")],
@@ -75,6 +82,28 @@ final class ConformanceFixture: Sendable {
     site.restart = { [self] in try await restart() }
     site.pause = { [paused] step in paused.withLock { $0 += step } }
     return site
+  }
+}
+
+/// The store as backends ask it: `verifyReceipt` about receipts, without a socket, and all else in process.
+private struct StoreOverHTTP: ReceiptVerifier {
+  let server: MockServer
+
+  func answer(to query: VerificationQuery, now: Timestamp) -> StoreAnswer {
+    let others = StoreInProcess(mock: server.mock)
+    guard let proof = query.document, proof.kind == .appReceipt || proof.kind == .transactionReceipt,
+      // JSON of some MiB takes seconds in a debug build.
+      proof.data.utf8.count < 64 << 10
+    else { return others.answer(to: query, now: now) }
+    return VerifyReceiptExchange.answer(
+      about: proof, now: now, others: { others.answer(to: $0, now: now) },
+      post: { body, host in
+        let path = host == .production ? "verifyReceipt" : "sandbox/verifyReceipt"
+        let call = HTTPRequest(BackendRequest(method: "POST", path: path, headers: [:], body: body))
+        guard server.fault(call) == nil else { return nil }
+        let response = server.handler(call)
+        return (response.status, Data(response.body))
+      })
   }
 }
 

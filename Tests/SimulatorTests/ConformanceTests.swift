@@ -94,6 +94,60 @@ import Testing
     #expect(ConformanceOptions.parse(arguments) == .failure(UsageError(message: message)))
   }
 
+  @Test(arguments: [[], ["--concurrent", "4"], ["--random", "50"]])
+  func `a wrong token is told in three lines, before the run`(mode: [String]) async throws {
+    _ = try await Served.world { server, _, _ in
+      for option in ["--token", "--other-token"] {
+        let result = try CommandResult(
+          of: ["conformance", "--backend", server.baseURL.absoluteString, option, "a-wrong-one"] + mode)
+        #expect(result.status == ExitCode.promiseBroken)
+        let lines = result.output.split(separator: "\n")
+        #expect(lines.count == 3 && lines.last?.contains("refuses the token of \(option):") == true)
+        #expect(!result.output.contains("a-wrong-one"))
+      }
+    }
+  }
+
+  @Test func `random requests make orders, and it is told how many were accepted`() async throws {
+    _ = try await Served.world { server, _, _ in
+      let result = try CommandResult(
+        of: ["conformance", "--backend", server.baseURL.absoluteString, "--random", "300"])
+      #expect(result.status == ExitCode.ok)
+      #expect(result.output.contains("% were accepted, and made "))
+      #expect(!result.output.contains(" 0 % were accepted") && !result.output.contains("made 0 orders"))
+      #expect(try server.snapshot().orders.count > 5)
+    }
+  }
+
+  @Test func `the request that ends a run of many clients is printed`() async throws {
+    _ = try await Served.world { server, _, _ in
+      server.setFaults(
+        FaultPlan([FaultPlan.Rule(path: "/v1/receipts", count: nil, fault: .respond, status: 422)]))
+      let result = try CommandResult(
+        of: [
+          "conformance", "--backend", server.baseURL.absoluteString, "--concurrent", "2", "--operations",
+          "20",
+        ])
+      #expect(result.status == ExitCode.promiseBroken)
+      #expect(result.output.contains("FAIL  > POST /v1/receipts {"))
+      #expect(result.output.contains("< 422"))
+      #expect(result.output.contains("expected: a 2xx, and not 422 for POST /v1/receipts"))
+    }
+  }
+
+  @Test func `each rule is listed with its place and its check, and those that none can check`() throws {
+    let result = try CommandResult(of: ["conformance", "--list"])
+    #expect(result.status == ExitCode.ok)
+    for check in ConformanceCheck.all {
+      #expect(result.output.contains("\(check.name): \(check.promise) (\(check.source))\n"))
+    }
+    for rule in UncheckedRule.all {
+      #expect(result.output.contains("not checked: \(rule.rule) (\(rule.place)): \(rule.reason)\n"))
+    }
+    let some = try CommandResult(of: ["conformance", "--list", "--json", "--group", "restart"])
+    #expect(some.output.contains("restart-epoch") && !some.output.contains("order-made"))
+  }
+
   @Test(arguments: [[], ["--concurrent", "4"]])
   func `a URL without a backend is reported once`(mode: [String]) throws {
     // No process listens on port 1.

@@ -119,7 +119,7 @@ extension BrokenBackend {
   }
 
   /// Gives claims without a proof one: what the store says about their ids, if `believed` makes something of it.
-  private static func prove(
+  static func prove(
     _ mock: inout MockState, in call: inout Route.Call,
     _ believed: (StoreAnswer, Claim, MockState) throws -> StoreAnswer?
   ) throws -> HTTPResponse? {

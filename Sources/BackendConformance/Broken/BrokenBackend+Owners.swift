@@ -182,7 +182,7 @@ extension BrokenBackend {
   ]
 
   /// The device and the account of an adoption with both credentials; nil for another call.
-  private static func adoption(in call: Route.Call, _ mock: MockState) throws -> (UUID, String)? {
+  static func adoption(in call: Route.Call, _ mock: MockState) throws -> (UUID, String)? {
     guard isCall(call, "POST", "/v1/adoptions"),
       case .device(let device) = try mock.credentials.sender(of: call.request).uploader,
       try JSONBody.decode(AdoptionDocument.self, from: call.request).device == device
@@ -191,7 +191,7 @@ extension BrokenBackend {
   }
 
   /// Moves credits to the account of an adoption, before it is handled. `takes` says which, of all.
-  private static func adopt(
+  static func adopt(
     in call: Route.Call, _ mock: MockState, _ takes: (Credit, UUID, BackendModel) -> Bool
   ) throws -> HTTPResponse? {
     guard let (device, account) = try adoption(in: call, mock) else { return nil }
@@ -206,13 +206,13 @@ extension BrokenBackend {
   }
 
   /// The device of a credential; nil for another credential.
-  private static func device(in header: String?) -> UUID? {
+  static func device(in header: String?) -> UUID? {
     guard let header, header.hasPrefix("Device ") else { return nil }
     return header.dropFirst(7).split(separator: ":").first.flatMap { UUID(uuidString: String($0)) }
   }
 
   /// Drops a text of each transaction for which the condition holds.
-  private static func forget(
+  static func forget(
     _ text: WritableKeyPath<VerifiedTransaction, String?>, in answer: inout StoreAnswer,
     where isForgotten: (String) -> Bool
   ) {

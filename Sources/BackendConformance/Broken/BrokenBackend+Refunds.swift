@@ -48,11 +48,7 @@ extension BrokenBackend {
           ids.contains($0.transaction.transactionID)
         }
         guard isKnown else { return nil }
-        try write(mock) { model in
-          let owner = model.credits.last { ids.contains($0.transaction.transactionID) }?.owner
-          let next = model.credits.last { $0.owner == owner && !model.isReversed($0.transaction) }
-          return next.map { [.reversal(Reversal(transaction: $0.transaction, at: call.now))] } ?? []
-        }
+        for id in ids { try takeNext(after: id, mock, now: call.now) }
         return nil
       })),
   ]
@@ -79,6 +75,22 @@ extension BrokenBackend {
         mock.brokenMemory.shares[facts.transactionID] = [known ?? share.milliPercent]
         facts.refundedShare = RefundedShare(milliPercent: known ?? share.milliPercent)
       }),
+    BrokenBackend(
+      "refund-part-told-whole", "verdicts say that all was refunded",
+      hooks: BrokenHooks(verdicts: { _, reply, _, _ in
+        for index in reply.verdicts.indices where reply.verdicts[index].refundedShare != nil {
+          reply.verdicts[index].refundedShare = 100_000
+        }
+      })),
+    BrokenBackend(
+      "refund-part-public", "verdicts tell other accounts how much was refunded",
+      hooks: BrokenHooks(verdicts: { mock, reply, _, _ in
+        for index in reply.verdicts.indices where reply.verdicts[index].verdict == .refunded {
+          let id = reply.verdicts[index].transactionID
+          let known = try mock.backend.model().reversals.last { $0.transaction.transactionID == id }
+          reply.verdicts[index].refundedUnits = known?.units ?? reply.verdicts[index].refundedUnits
+        }
+      })),
     BrokenBackend(
       "refund-part-kept", "a refund of less than all takes nothing back",
       hooks: changingFacts { facts, _, _ in
@@ -179,7 +191,7 @@ extension BrokenBackend {
     return isNotification(call) ? try read(call, mock) { forge.verify($0) } : nil
   }
 
-  private static func read(
+  static func read(
     _ call: Route.Call, _ mock: MockState, isSigned: (String) -> Bool
   ) throws -> StoreNotice {
     try JSONBody.check(call.request)
@@ -197,6 +209,15 @@ extension BrokenBackend {
   }
 
   // MARK: Credits and facts
+
+  /// Takes another purchase from the owner of this one.
+  static func takeNext(after id: String, _ mock: MockState, now: Timestamp) throws {
+    try write(mock) { model in
+      let owner = model.credits.last { $0.transaction.transactionID == id }?.owner
+      let next = model.credits.last { $0.owner == owner && !model.isReversed($0.transaction) }
+      return next.map { [.reversal(Reversal(transaction: $0.transaction, at: now))] } ?? []
+    }
+  }
 
   /// Credits a known transaction, and undoes its refund if asked to.
   private static func grant(

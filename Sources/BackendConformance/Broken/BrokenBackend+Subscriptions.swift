@@ -97,6 +97,47 @@ extension BrokenBackend {
       "forgets-refunds-at-restart", "refunds are only in memory",
       hooks: losing { if case .reversal = $0 { true } else { false } }),
     BrokenBackend(
+      "forgets-notes-at-restart", "what notifications told of unclaimed purchases is only in memory",
+      hooks: BrokenHooks(
+        // It goes by the proof, and does not ask the store.
+        hears: { answer, query, _, mock, _ in
+          guard var report = answer.report,
+            let payload = query.document.flatMap({ JWSText.payload(of: $0.data) }),
+            payload["revocationDate"] == nil
+          else { return }
+          for index in report.transactions.indices {
+            let id = report.transactions[index].transactionID
+            let isKnown = model(mock)?.reversals.contains { $0.transaction.transactionID == id } ?? false
+            if !isKnown { report.transactions[index].revocationDate = nil }
+          }
+          answer.outcome = .genuine(report)
+        },
+        opens: { backend in
+          var backup = try backend.backUp()
+          let credited = Set(try backend.model().credits.map(\.transaction))
+          backup.writes.removeAll { write in
+            switch write {
+            case .purchase(let row): !credited.contains(row.transaction)
+            case .reversal(let reversal): !credited.contains(reversal.transaction)
+            default: false
+            }
+          }
+          try backend.restore(backup)
+        })),
+    BrokenBackend(
+      "forgets-states-at-restart", "that an order was cancelled is only in memory",
+      hooks: BrokenHooks(opens: { backend in
+        try backend.change { model in
+          let writes = model.orders.filter { $0.state == .cancelled }.map { order in
+            var order = order
+            order.state = .open
+            return BackendWrite.order(order)
+          }
+          for write in writes { model.apply(write) }
+          return writes
+        }
+      })),
+    BrokenBackend(
       "forgets-devices-at-restart", "the secrets of devices are only in memory",
       hooks: losing { if case .device = $0 { true } else { false } }),
     BrokenBackend(

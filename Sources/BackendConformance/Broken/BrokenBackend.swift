@@ -24,9 +24,12 @@ public struct BrokenBackend: RawRepresentable, CaseIterable, Sendable, Hashable 
 
   /// All of them, by what they do wrong.
   public static let allCases: [BrokenBackend] =
-    orders + strangers + replies + claims + chains + owners + devices + refunds + refundedParts
-    + notifications + consent + subscriptions + bundles + seats
-    + restarts + forms + races
+    orders + orderKeys + orderLists + orderStates + registrations + strangers + replies + claims + ids
+    + statuses
+    + chains + defects
+    + owners + claimedOrders + chainOwners + devices + adoptions
+    + refunds + refundedParts + notifications + notices + consent + subscriptions + periods + bundles + seats
+    + restarts + forms + answers + texts + badClaims + races
 
   /// Whether both are the same bug.
   public static func == (left: BrokenBackend, right: BrokenBackend) -> Bool {

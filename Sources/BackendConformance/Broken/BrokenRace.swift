@@ -1,3 +1,4 @@
+import AppStoreReceipts
 import Foundation
 import LoopbackHTTP
 import PurchaseQueue
@@ -13,6 +14,16 @@ enum BrokenRace: Sendable {
   case order
   /// Tells a duplicate while the first upload of the transaction is not committed, and may fail.
   case duplicate
+  /// As `grant`, of a transaction that a notification told of before.
+  case noted
+  /// As `grant`, of two proofs of one transaction: only equal proofs wait for each other.
+  case proofs
+  /// As `grant`, of a renewal whose notification comes at the same time.
+  case renewal
+  /// Two notifications of one refund at once each take a purchase.
+  case refund
+  /// Two registrations of one order at once are both the first.
+  case registration
 
   /// How often a request looks for another one about the same thing before it goes on, each time after a millisecond.
   private static let looks = 20
@@ -22,11 +33,15 @@ enum BrokenRace: Sendable {
     _ request: HTTPRequest, _ mock: Locked<MockState>, _ now: Timestamp,
     _ ordinary: (HTTPRequest) -> HTTPResponse
   ) -> HTTPResponse? {
+    if self == .registration, request.method == "PUT" { return register(request, mock, ordinary) }
     guard request.method == "POST" else { return nil }
     switch (self, request.path) {
     case (.order, "/v1/orders"): return makeOrder(request, mock, ordinary)
-    case (.grant, MockState.uploadPath):
+    case (.grant, MockState.uploadPath), (.noted, MockState.uploadPath), (.proofs, MockState.uploadPath),
+      (.renewal, MockState.uploadPath):
       return request.upload.flatMap { credit($0, request, mock, now, ordinary) }
+    case (.refund, MockState.notificationPath): return takeBack(request, mock, now, ordinary)
+    case (.renewal, MockState.notificationPath): return noteRenewal(request, mock, now, ordinary)
     case (.duplicate, MockState.uploadPath):
       return request.upload.flatMap {
         tellDuplicate($0, request, mock, ordinary)
@@ -59,16 +74,20 @@ enum BrokenRace: Sendable {
     _ ordinary: (HTTPRequest) -> HTTPResponse
   ) -> HTTPResponse? {
     guard let first = upload.claims.first?.transactionID else { return nil }
-    let before = mock.withLock { mock -> Set<String> in
+    let text = upload.proofs.first?.data ?? ""
+    let before = mock.withLock { mock -> Set<String>? in
       let credited = Self.credited(mock)
-      if !credited.contains(first) { _ = Self.enter(first, &mock) }
+      guard !credited.contains(first), isRaced(first, text, mock) else { return nil }
+      // Two equal proofs are judged one after the other.
+      if self == .proofs, Self.enter(first + text, &mock) > 1 { return nil }
+      _ = Self.enter(first, &mock)
       return credited
     }
-    guard !before.contains(first) else { return ordinary(request) }
-    Self.waitForOthers(first, mock)
+    guard let before else { return ordinary(request) }
+    let hasOthers = Self.waitForOthers(first, mock)
     defer { Self.leave(first, mock) }
     let response = ordinary(request)
-    guard response.status == 200 else { return response }
+    guard response.status == 200, hasOthers || self != .proofs else { return response }
     do {
       var reply = try JSONDecoder().decode(UploadReply.self, from: Data(response.body))
       for index in reply.verdicts.indices where reply.verdicts[index].verdict == .duplicate {
@@ -83,6 +102,83 @@ enum BrokenRace: Sendable {
     } catch {
       return HTTPProblem(error).response
     }
+  }
+
+  /// Whether this race is about such a transaction.
+  private func isRaced(_ id: String, _ proof: String, _ mock: MockState) -> Bool {
+    switch self {
+    case .noted: Self.model(mock)?.purchases.contains { $0.facts.transactionID == id } ?? false
+    case .renewal:
+      JWSText.payload(of: proof).map { $0["originalTransactionId"] != $0["transactionId"] } ?? false
+    default: true
+    }
+  }
+
+  private func takeBack(
+    _ request: HTTPRequest, _ mock: Locked<MockState>, _ now: Timestamp,
+    _ ordinary: (HTTPRequest) -> HTTPResponse
+  ) -> HTTPResponse? {
+    let call = Route.Call(request: request, parameter: "", now: now)
+    do {
+      let id = try mock.withLock { mock -> String? in
+        guard let notice = try BrokenBackend.notice(in: call, mock), notice.type.hasPrefix("REFUND") else {
+          return nil
+        }
+        let told = BrokenBackend.told(by: notice).first?.transactionID ?? ""
+        let isKnown = Self.model(mock)?.reversals.contains { $0.transaction.transactionID == told } ?? false
+        if !isKnown { _ = Self.enter(told, &mock) }
+        return isKnown ? nil : told
+      }
+      guard let id else { return nil }
+      let hasOthers = Self.waitForOthers(id, mock)
+      defer { Self.leave(id, mock) }
+      let response = ordinary(request)
+      if hasOthers { try mock.withLock { try BrokenBackend.takeNext(after: id, $0, now: now) } }
+      return response
+    } catch {
+      return nil  // What the backend refuses is no race.
+    }
+  }
+
+  /// Waits a while for an upload of the same renewal before it credits it.
+  private func noteRenewal(
+    _ request: HTTPRequest, _ mock: Locked<MockState>, _ now: Timestamp,
+    _ ordinary: (HTTPRequest) -> HTTPResponse
+  ) -> HTTPResponse? {
+    let call = Route.Call(request: request, parameter: "", now: now)
+    do {
+      let id = try mock.withLock { mock -> String? in
+        let notice = try BrokenBackend.notice(in: call, mock)
+        guard let told = notice.map(BrokenBackend.told)?.first,
+          !Self.credited(mock).contains(told.transactionID)
+        else { return nil }
+        _ = Self.enter(told.transactionID, &mock)
+        return told.transactionID
+      }
+      guard let id else { return nil }
+      Self.waitForOthers(id, mock)
+      defer { Self.leave(id, mock) }
+      return ordinary(request)
+    } catch {
+      return nil  // What the backend refuses is no race.
+    }
+  }
+
+  private func register(
+    _ request: HTTPRequest, _ mock: Locked<MockState>, _ ordinary: (HTTPRequest) -> HTTPResponse
+  ) -> HTTPResponse? {
+    let number = String(request.path.split(separator: "/").last ?? "")
+    let isNew = mock.withLock { mock -> Bool in
+      guard Self.model(mock)?.order(number: number) == nil else { return false }
+      _ = Self.enter(number, &mock)
+      return true
+    }
+    guard isNew else { return nil }
+    Self.waitForOthers(number, mock)
+    defer { Self.leave(number, mock) }
+    var response = ordinary(request)
+    if response.status == 200 { response.status = 201 }
+    return response
   }
 
   private func tellDuplicate(
@@ -158,6 +254,14 @@ extension BrokenBackend {
     BrokenBackend("race-grant", "two uploads at once are both granted", .grant),
     BrokenBackend("race-order", "two orders at once with one key are both made", .order),
     BrokenBackend("race-duplicate", "a duplicate is told before the grant is committed", .duplicate),
+    BrokenBackend(
+      "race-noted", "two uploads at once are both granted if a notification told of the purchase before",
+      .noted),
+    BrokenBackend("race-proofs", "two uploads at once with different proofs are both granted", .proofs),
+    BrokenBackend(
+      "race-renewal", "an upload of a renewal is granted while its notification is credited", .renewal),
+    BrokenBackend("race-refund", "two notifications of a refund at once both take a purchase", .refund),
+    BrokenBackend("race-registration", "two registrations at once are both the first", .registration),
   ]
 
   private init(_ name: String, _ summary: String, _ race: BrokenRace) {

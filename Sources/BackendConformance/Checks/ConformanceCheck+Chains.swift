@@ -52,7 +52,7 @@ extension ConformanceLab {
   /// The payment with a proof that the store signs now.
   ///
   /// - Parameter query: What is unusual about the signature, such as `?chain=ended`.
-  fileprivate func signedAgain(_ paid: Paid, _ query: String = "") async throws -> Paid {
+  func signedAgain(_ paid: Paid, _ query: String = "") async throws -> Paid {
     let reply = try await ask("GET", "store/transactions/\(paid.transactionID)/signed\(query)")
     guard let jws = reply.json?["signedTransactionInfo"]?.string else {
       throw ConformanceFailure("a signed transaction of the store")

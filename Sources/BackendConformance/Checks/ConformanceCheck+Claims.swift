@@ -106,6 +106,20 @@ extension ConformanceCheck {
       try expect(after == before, "nothing granted: \(before)")
     },
     ConformanceCheck(
+      "claim-store-refuses", "while the store refuses the backend's own requests, a claim waits", verdicts
+    ) { lab in
+      for status in [401, 404, 429, 500] as [Int64] {
+        let (order, paid) = try await lab.paidOrder()
+        let claim = ConformanceLab.claim(paid, order: order.number)
+        let reply = try await lab.withoutStoreAnswers(status: status) {
+          try await lab.upload([claim], proof: nil)
+        }
+        guard reply.status < 500 else { continue }
+        let word = try await lab.verdict(reply, about: paid.transactionID)
+        try expect(word == "pending", "pending: \(status) of the store says nothing of the transaction")
+      }
+    },
+    ConformanceCheck(
       "claim-store-silent", "while the store does not answer, a claim without a proof is pending", verdicts
     ) { lab in
       let (order, paid) = try await lab.paidOrder()

@@ -62,14 +62,4 @@ extension ConformanceCheck {
       try expect(after == before + 10, "ten more: \(before + 10)")
     },
   ]
-
-  /// Runs these calls at the same time, and returns their results.
-  private static func parallel<R: Sendable>(
-    _ count: Int, _ body: @escaping @Sendable (Int) async throws -> R
-  ) async throws -> [R] {
-    try await withThrowingTaskGroup(of: R.self) { group in
-      for number in 0..<count { group.addTask { try await body(number) } }
-      return try await group.reduce(into: [R]()) { $0.append($1) }
-    }
-  }
 }

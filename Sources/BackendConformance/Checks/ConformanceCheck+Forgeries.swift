@@ -67,9 +67,9 @@ extension ConformanceCheck {
       needs: [.product]
     ) { lab in
       let order = try await lab.order()
-      let own = try await lab.send("GET", "v1/orders/\(order.number)")
+      let own = try await lab.send("GET", ConformanceLab.path(of: order.number))
       try expect(own.status == 200, "200 for its owner")
-      let reply = try await lab.send("GET", "v1/orders/\(order.number)", as: .bob)
+      let reply = try await lab.send("GET", ConformanceLab.path(of: order.number), as: .bob)
       try expect(reply.status == 403 || reply.status == 404, "403")
     },
     ConformanceCheck(
@@ -83,7 +83,7 @@ extension ConformanceCheck {
         let numbers = (reply.json?["orders"]?.array ?? []).compactMap { $0["number"]?.string }
         try expect(!numbers.contains(order.number), "only orders of the account that asks")
         guard let next = reply.json?["next"]?.string else { return }
-        after = "&after=\(next)"
+        after = "&after=" + ConformanceLab.escaped(next)
       }
     },
     ConformanceCheck(
@@ -92,7 +92,7 @@ extension ConformanceCheck {
     ) { lab in
       let order = try await lab.order()
       for action in ["cancel", "defer"] {
-        let reply = try await lab.send("POST", "v1/orders/\(order.number)/\(action)", as: .bob)
+        let reply = try await lab.send("POST", ConformanceLab.path(of: order.number, action), as: .bob)
         try expect(reply.status == 403 || reply.status == 404, "403")
       }
       let state = try await lab.state(of: order.number)
@@ -104,7 +104,7 @@ extension ConformanceCheck {
     ) { lab in
       let number = "device-" + UUID().uuidString
       let reply = try await lab.send(
-        "PUT", "v1/orders/\(number)", json: try await lab.deviceOrder(number, ofOther: true))
+        "PUT", ConformanceLab.path(of: number), json: try await lab.deviceOrder(number, ofOther: true))
       try expect(reply.isRefusal, "403")
     },
     ConformanceCheck(

@@ -12,7 +12,7 @@ extension ConformanceCheck {
     ConformanceCheck("order-read", "an order is read as it was made", read, needs: [.product]) { lab in
       let order = try await lab.order(quantity: 3)
       let product = try await lab.productID()
-      let json = try await lab.send("GET", "v1/orders/\(order.number)").json
+      let json = try await lab.send("GET", ConformanceLab.path(of: order.number)).json
       try expect(json?["number"]?.string == order.number, "its number")
       try expect(
         json?["accountToken"]?.string?.lowercased() == order.token.lowercased(), "its accountToken")
@@ -27,7 +27,7 @@ extension ConformanceCheck {
         let numbers = (reply.json?["orders"]?.array ?? []).compactMap { $0["number"]?.string }
         if numbers.contains(order.number) { return }
         guard let next = reply.json?["next"]?.string else { break }
-        after = "&after=\(next)"
+        after = "&after=" + ConformanceLab.escaped(next)
       }
       throw ConformanceFailure("the order in the list, or on its further pages")
     },
@@ -40,7 +40,7 @@ extension ConformanceCheck {
       let numbers = (first.json?["orders"]?.array ?? []).compactMap { $0["number"]?.string }
       try expect(numbers.count == 2, "2 orders")
       guard let next = first.json?["next"]?.string else { throw ConformanceFailure("a next") }
-      let second = try await lab.send("GET", "v1/orders?limit=2&after=\(next)")
+      let second = try await lab.send("GET", "v1/orders?limit=2&after=" + ConformanceLab.escaped(next))
       let later = (second.json?["orders"]?.array ?? []).compactMap { $0["number"]?.string }
       try expect(!later.isEmpty, "orders on the second page")
       try expect(Set(later).isDisjoint(with: numbers), "other orders than on the first page")
@@ -57,7 +57,7 @@ extension ConformanceCheck {
     ) { lab in
       let order = try await lab.order()
       for (action, state) in [("defer", "deferred"), ("cancel", "cancelled"), ("cancel", "cancelled")] {
-        let reply = try await lab.send("POST", "v1/orders/\(order.number)/\(action)")
+        let reply = try await lab.send("POST", ConformanceLab.path(of: order.number, action))
         try expect(reply.status == 200, "200 for \(action)")
         try expect(reply.json?["state"]?.string == state, "the state \(state)")
       }
@@ -68,7 +68,7 @@ extension ConformanceCheck {
       "order-paid-late", "a cancelled order still takes the payment with its token", cancelled
     ) { lab in
       let order = try await lab.order()
-      _ = try await lab.send("POST", "v1/orders/\(order.number)/cancel")
+      _ = try await lab.send("POST", ConformanceLab.path(of: order.number, "cancel"))
       let before = try await lab.held(by: .alice)
       let paid = try await lab.pay(token: order.token, storeAccount: lab.unique("apple"))
       let word = try await lab.settled(paid, order: order.number)
@@ -80,7 +80,7 @@ extension ConformanceCheck {
       "order-stays-delivered", "a delivered order does not change when it is cancelled late", cancelled
     ) { lab in
       let (order, _) = try await lab.grantedOrder()
-      _ = try await lab.send("POST", "v1/orders/\(order.number)/cancel")
+      _ = try await lab.send("POST", ConformanceLab.path(of: order.number, "cancel"))
       let state = try await lab.state(of: order.number)
       try expect(state == "delivered", "the state delivered")
     },
@@ -90,14 +90,14 @@ extension ConformanceCheck {
     ) { lab in
       let number = "device-" + UUID().uuidString
       let order = try await lab.deviceOrder(number)
-      let first = try await lab.send("PUT", "v1/orders/\(number)", json: order)
+      let first = try await lab.send("PUT", ConformanceLab.path(of: number), json: order)
       try expect(first.status == 201, "201")
-      let second = try await lab.send("PUT", "v1/orders/\(number)", json: order)
+      let second = try await lab.send("PUT", ConformanceLab.path(of: number), json: order)
       try expect(second.status == 200, "200 for the second time")
       let other = try await lab.send(
-        "PUT", "v1/orders/\(number)", json: ConformanceLab.with(order, "quantity", 2))
+        "PUT", ConformanceLab.path(of: number), json: ConformanceLab.with(order, "quantity", 2))
       try expect(other.isRefusal, "a 4xx for other contents under the same number")
-      let read = try await lab.send("GET", "v1/orders/\(number)")
+      let read = try await lab.send("GET", ConformanceLab.path(of: number))
       try expect(read.json?["quantity"] == 1, "the quantity of the first registration")
     },
     ConformanceCheck(
@@ -106,7 +106,7 @@ extension ConformanceCheck {
     ) { lab in
       let number = "device-" + UUID().uuidString
       let order = try await lab.deviceOrder(number)
-      _ = try await lab.send("PUT", "v1/orders/\(number)", json: order)
+      _ = try await lab.send("PUT", ConformanceLab.path(of: number), json: order)
       let before = try await lab.held(by: .alice)
       let paid = try await lab.pay(token: order["accountToken"]?.string, storeAccount: lab.unique("apple"))
       let word = try await lab.settled(paid, order: number)

@@ -96,7 +96,7 @@ extension ConformanceCheck {
       "order-type", "an answer with a body is application/json", made, needs: [.product]
     ) { lab in
       let order = try await lab.order()
-      for path in ["v1/orders/\(order.number)", "v1/orders?state=open&limit=1", "v1/entitlements"] {
+      for path in [ConformanceLab.path(of: order.number), "v1/orders?state=open&limit=1", "v1/entitlements"] {
         let reply = try await lab.send("GET", path)
         let type = reply.contentType?.split(separator: ";").first.map(String.init) ?? ""
         try expect(reply.status == 200, "200")

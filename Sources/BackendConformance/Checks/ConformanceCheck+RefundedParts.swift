@@ -56,6 +56,38 @@ extension ConformanceCheck {
       try expect(after == before + 3, "three units: \(before + 3)")
     },
     ConformanceCheck(
+      "refund-part-told", "a verdict that says how much was refunded says what the proof says", parts
+    ) { lab in
+      let (order, paid) = try await lab.paidOrder(quantity: 3)
+      try await lab.settle(paid, order: order.number, to: "granted")
+      let refunded = try await lab.refund(paid, units: 1)
+      try await lab.settle(refunded, order: order.number, to: "refunded")
+      let reply = try await lab.upload(
+        [ConformanceLab.claim(refunded)], proof: ConformanceLab.signed(refunded))
+      let told = try await lab.told(reply, about: paid.transactionID)
+      let share = JWSText.payload(of: refunded.jws)?["revocationPercentage"]
+      if let said = ConformanceLab.present(told, "refundedShare") {
+        try expect(said == share, "the refundedShare \(share?.text ?? "of the proof")")
+      }
+      if let units = ConformanceLab.present(told, "refundedUnits") {
+        try expect(units == 1, "one of the refundedUnits")
+      }
+    },
+    ConformanceCheck(
+      "refund-part-private", "how much another account got back is not told",
+      .openAPI("POST", "/v1/receipts", 200)
+    ) { lab in
+      let (order, paid) = try await lab.paidOrder(quantity: 3)
+      try await lab.settle(paid, order: order.number, to: "granted")
+      let refunded = try await lab.refund(paid, units: 1)
+      try await lab.settle(refunded, order: order.number, to: "refunded")
+      let told = try await lab.told(refunded, as: .bob, device: UUID())
+      try expect(told["owner"]?.string == "another", "the owner another")
+      for name in ["refundedShare", "refundedUnits", "orderNumber"] {
+        try expect(told[name] == nil, "no \(name)")
+      }
+    },
+    ConformanceCheck(
       "refund-part-of-period", "a refund of the rest of a period ends it, and nothing else", parts
     ) { lab in
       let plan = try await lab.plans().lower

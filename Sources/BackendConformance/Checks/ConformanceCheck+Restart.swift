@@ -97,6 +97,25 @@ extension ConformanceCheck {
       try expect(after == before, "without the refunded one: \(before)")
     },
     ConformanceCheck(
+      "restart-notified", "what a notification told before a restart counts for an upload after it", durable,
+      needs: [.store, .restart]
+    ) { lab in
+      let (order, paid) = try await lab.paidOrder()
+      let reply = try await lab.notify(try await lab.refund(paid).notification)
+      try expect(reply.isSuccess, "a 2xx")
+      try await lab.restart()
+      try await lab.gaining(0) { try await lab.settle(paid, order: order.number, to: "refunded") }
+    },
+    ConformanceCheck(
+      "restart-cancelled", "a cancelled order is cancelled after a restart", durable,
+      needs: [.product, .restart]
+    ) { lab in
+      let order = try await lab.order()
+      try await lab.move(order, "cancel", to: "cancelled")
+      try await lab.restart()
+      try await lab.expectState("cancelled", of: order.number)
+    },
+    ConformanceCheck(
       "restart-device", "the secret of a device is known after a restart",
       .openAPI("POST", "/v1/receipts", 403), needs: [.store, .restart]
     ) { lab in

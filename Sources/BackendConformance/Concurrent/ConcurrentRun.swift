@@ -194,7 +194,7 @@ package struct ConcurrentRun: Sendable {
     switch job.kind {
     case .read:
       input = .readOrder
-      reply = try await send("GET", "v1/orders/\(order.number)", as: .alice, cut: job.cut)
+      reply = try await send("GET", ConformanceLab.path(of: order.number), as: .alice, cut: job.cut)
     case .upload, .order:
       input = .uploadByOwner
       reply = try await upload(paid, order, as: .alice, cut: job.cut)
@@ -275,7 +275,11 @@ package struct ConcurrentRun: Sendable {
     }
     guard let reply, reply.status < 429 else { return nil }
     guard reply.isSuccess else {
-      throw ConformanceFailure("a 2xx, and not \(reply.status) for \(method) /\(path)")
+      var failure = ConformanceFailure("a 2xx, and not \(reply.status) for \(method) /\(path)")
+      failure.exchange = await lab.exchanges.last {
+        $0.sent.hasPrefix("\(method) /\(path)") && $0.received.hasPrefix("\(reply.status)")
+      }
+      throw failure
     }
     return reply
   }

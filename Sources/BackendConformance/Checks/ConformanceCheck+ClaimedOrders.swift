@@ -1,0 +1,172 @@
+import AppStoreReceipts
+import Foundation
+import PurchaseSyncTesting
+
+extension ConformanceCheck {
+  private static let owner = ConformanceSource.yourBackend("Overview")
+  private static let upload = ConformanceSource.openAPI("POST", "/v1/receipts", 200)
+  private static let registered = ConformanceSource.yourBackend("Idempotency, and how long")
+
+  /// Which order a payment pays, if the store does not say it or says something else.
+  static let claimedOrders = [
+    ConformanceCheck(
+      "claimed-order", "a purchase without a token pays the order that its claim names", owner
+    ) { lab in
+      let order = try await lab.order()
+      let paid = try await lab.pay(token: nil, storeAccount: lab.unique("apple"))
+      try await lab.gaining(1) { try await lab.settle(paid, order: order.number, to: "granted") }
+      try await lab.expectState("delivered", of: order.number)
+    },
+    ConformanceCheck(
+      "claimed-order-told", "the verdict names the order that was paid", upload
+    ) { lab in
+      let (order, paid) = try await lab.paidOrder()
+      let claim = ConformanceLab.claim(paid, order: order.number)
+      let word = try await lab.settled(paid, order: order.number)
+      try expect(word == "granted", "granted")
+      let reply = try await lab.upload([claim], proof: ConformanceLab.signed(paid))
+      let named = ConformanceLab.present(try await lab.told(reply, about: paid.transactionID), "orderNumber")
+      try expect(named?.string == order.number, "the orderNumber \(order.number)")
+    },
+    ConformanceCheck(
+      "claimed-order-of-other",
+      "without a token, the account of the claimed order gets the purchase, not the sender", owner
+    ) { lab in
+      let order = try await lab.order()
+      let paid = try await lab.pay(token: nil, storeAccount: lab.unique("apple"))
+      try await lab.gaining(0, by: .bob) {
+        try await lab.gaining(1) {
+          try await lab.settle(paid, order: order.number, as: .bob, to: "otherOwner")
+        }
+      }
+    },
+    ConformanceCheck(
+      "candidate", "a proposed purchase pays the candidate that agrees, and the verdict names it", upload
+    ) { lab in
+      let order = try await lab.order()
+      let paid = try await lab.pay(token: nil, storeAccount: lab.unique("apple"))
+      let claim = ConformanceLab.proposed(paid, [order.number])
+      try await lab.gaining(1) {
+        let word = try await lab.settled(claim, paid.transactionID, proof: ConformanceLab.signed(paid))
+        try expect(word == "granted", "granted")
+      }
+      try await lab.expectState("delivered", of: order.number)
+    },
+    ConformanceCheck(
+      "candidate-differs", "a candidate for another quantity is not paid by a proposed purchase", owner
+    ) { lab in
+      let order = try await lab.order(quantity: 4)
+      let paid = try await lab.pay(token: nil, storeAccount: lab.unique("apple"))
+      let claim = ConformanceLab.proposed(paid, [order.number])
+      try await lab.gaining(1) {
+        let word = try await lab.settled(claim, paid.transactionID, proof: ConformanceLab.signed(paid))
+        try expect(word == "granted", "granted")
+      }
+      try await lab.expectState("open", of: order.number)
+    },
+    ConformanceCheck(
+      "candidate-paid", "a candidate that another payment has paid is not paid again", owner
+    ) { lab in
+      let (order, _) = try await lab.grantedOrder()
+      let next = try await lab.order()
+      let paid = try await lab.pay(token: nil, storeAccount: lab.unique("apple"))
+      let claim = ConformanceLab.proposed(paid, [order.number, next.number])
+      let word = try await lab.settled(claim, paid.transactionID, proof: ConformanceLab.signed(paid))
+      try expect(word == "granted", "granted")
+      try await lab.expectState("delivered", of: next.number)
+    },
+    ConformanceCheck(
+      "other-quantity", "a payment of another quantity is credited as paid, and leaves the order open", owner
+    ) { lab in
+      let order = try await lab.order()
+      let paid = try await lab.pay(token: order.token, storeAccount: lab.unique("apple"), quantity: 3)
+      try await lab.gaining(3) { try await lab.settle(paid, order: order.number, to: "granted") }
+      try await lab.expectState("open", of: order.number)
+    },
+    ConformanceCheck(
+      "other-product", "a payment of another product is credited as paid, and leaves the order open", owner
+    ) { lab in
+      let order = try await lab.order()
+      let other = try await lab.otherProductID()
+      let paid = try await lab.pay(token: order.token, storeAccount: lab.unique("apple"), product: other)
+      try await lab.gaining(1, of: other) { try await lab.settle(paid, order: order.number, to: "granted") }
+      try await lab.expectState("open", of: order.number)
+    },
+    ConformanceCheck(
+      "other-product-owner", "a payment of another product belongs to the account of its token's order", owner
+    ) { lab in
+      let order = try await lab.order()
+      let other = try await lab.otherProductID()
+      let paid = try await lab.pay(token: order.token, storeAccount: lab.unique("apple"), product: other)
+      try await lab.gaining(1, of: other) { try await lab.settle(paid, as: .bob, to: "otherOwner") }
+    },
+    ConformanceCheck(
+      "unknown-token", "a purchase with a token that names nothing is granted to who uploads it", owner
+    ) { lab in
+      let paid = try await lab.pay(token: UUID().uuidString, storeAccount: lab.unique("apple"))
+      try await lab.gaining(1) { try await lab.settle(paid, to: "granted") }
+    },
+    ConformanceCheck(
+      "unknown-order", "a purchase whose claimed order is not known is granted without it", owner
+    ) { lab in
+      let paid = try await lab.pay(token: nil, storeAccount: lab.unique("apple"))
+      let lost = await lab.unique("lost-order")
+      try await lab.gaining(1) { try await lab.settle(paid, order: lost, to: "granted") }
+    },
+    ConformanceCheck(
+      "claim-registers", "a claim registers the device's order that it brings, and pays it", registered,
+      needs: [.store, .accounts]
+    ) { lab in
+      let number = "device-" + UUID().uuidString
+      let order = try await lab.deviceOrder(number)
+      let paid = try await lab.pay(token: order["accountToken"]?.string, storeAccount: lab.unique("apple"))
+      let claim = ConformanceLab.with(ConformanceLab.claim(paid, order: number), "order", order)
+      try await lab.gaining(1) {
+        let word = try await lab.settled(claim, paid.transactionID, proof: ConformanceLab.signed(paid))
+        try expect(word == "granted", "granted")
+      }
+      try await lab.expectState("delivered", of: number)
+    },
+    ConformanceCheck(
+      "claim-brings-taken", "a claim whose order has another order's token is granted all the same", owner,
+      needs: [.store, .accounts]
+    ) { lab in
+      let bobs = try await lab.order(as: .bob)
+      let number = "device-" + UUID().uuidString
+      let order = ConformanceLab.with(
+        try await lab.deviceOrder(number), "accountToken", .string(bobs.token))
+      let paid = try await lab.pay(token: nil, storeAccount: lab.unique("apple"))
+      let claim = ConformanceLab.with(ConformanceLab.claim(paid, order: number), "order", order)
+      try await lab.gaining(1) {
+        let word = try await lab.settled(claim, paid.transactionID, proof: ConformanceLab.signed(paid))
+        try expect(word == "granted", "granted: the payment is real")
+      }
+    },
+    ConformanceCheck(
+      "late-registration", "a purchase moves to the order that is registered after its upload", owner,
+      needs: [.store, .accounts]
+    ) { lab in
+      let number = "device-" + UUID().uuidString
+      let order = try await lab.deviceOrder(number)
+      let paid = try await lab.pay(token: order["accountToken"]?.string, storeAccount: lab.unique("apple"))
+      // Her other device knows nothing of the order.
+      let device = UUID()
+      try await lab.settle(paid, as: .device(device), device: device, to: "granted")
+      let reply = try await lab.send("PUT", ConformanceLab.path(of: number), json: order)
+      try expect(reply.isSuccess, "a 2xx for the registration")
+      try await lab.gaining(1) {
+        try await lab.settle(paid, order: number, to: "granted", "duplicate")
+      }
+      try await lab.expectState("delivered", of: number)
+    },
+  ]
+}
+
+extension ConformanceLab {
+  /// A claim for one of these orders, the likeliest first.
+  static func proposed(_ paid: Paid, _ candidates: [String]) -> JSONValue {
+    with(
+      with(claim(paid), "match", "proposed"), "candidates",
+      .array(candidates.map(JSONValue.string)))
+  }
+}

@@ -1,0 +1,158 @@
+extension BrokenTable {
+  /// Which checks the bugs of refunds, notifications and subscriptions fail.
+  static let changes = [
+    row(
+      "refunds-unread", "refund-uploaded",
+      """
+      refund-before-upload refund-notified-first refund-of-one refund-not-again refund-part
+      refund-part-first refund-part-grows refund-part-told refund-part-private refund-part-of-period
+      subscription-refunded period-refunded-alone upgrade-cancelled seat-taken-back restart-notified
+      """),
+    row(
+      "refunds-granted", "refund-before-upload",
+      """
+      refund-notified-first refund-part-first refund-part-grows restart-notified
+      """),
+    row(
+      "refund-takes-all", "refund-of-one",
+      """
+      refund-before-upload refund-notified-first refund-part refund-part-first refund-part-grows
+      refund-part-told refund-part-of-period subscription-refunded period-refunded-alone upgrade-cancelled
+      restart-notified seat-taken-back?
+      """),
+    row("refund-for-ever", "refund-reversed", "refund-part-grows"),
+    row("refund-each-time", "refund-notified-again", "refund-of-one refund-part-grows parallel-refunds"),
+    row(
+      "refund-part-as-whole", "refund-part",
+      """
+      refund-part-first refund-part-grows refund-part-told upgrade-refunded
+      """),
+    row("refund-part-adds", "refund-part-grows", ""),
+    row("refund-part-once", "refund-part-grows", ""),
+    row("refund-part-told-whole", "refund-part-told", ""),
+    row("refund-part-public", "refund-part-private", ""),
+    row(
+      "refund-part-kept", "refund-part",
+      """
+      refund-part-first refund-part-grows refund-part-told refund-part-private refund-part-of-period
+      """),
+    row(
+      "notifications-ignored", "refund-notified",
+      """
+      refund-notified-again subscription-renewal-notified subscription-renewal-once period-grace
+      seats-refund-notified notification-revoke notification-version-1-asks notification-silent
+      restart-refund
+      """),
+    row(
+      "refund-notes-ignored", "refund-notified",
+      """
+      refund-notified-again seats-refund-notified notification-version-1-asks notification-silent
+      restart-refund
+      """),
+    row("renewal-notes-ignored", "subscription-renewal-notified", "subscription-renewal-once"),
+    row(
+      "notes-unverified", "notification-unsigned",
+      """
+      notification-unsigned-inside notification-other-root notification-pasted-root notification-leaf-oid
+      notification-intermediate-oid notification-expired notification-short-chain notification-algorithm
+      notification-changed notification-revoked
+      """),
+    row("version-1-believed", "notification-version-1", ""),
+    row("renewal-each-time", "subscription-renewal-once", "parallel-renewal"),
+    row(
+      "notes-grant", "notification-grants-none",
+      """
+      chain-first-late period-grace period-grace-over notification-reversal notification-older
+      refund-older-proof notification-declined notification-undated
+      """),
+    row(
+      "notes-need-credentials", "notification-open",
+      """
+      chain-first-late refund-notified refund-notified-again refund-notified-first
+      subscription-renewal-notified subscription-renewal-once period-grace period-grace-over
+      seats-refund-notified seats-unclaimed notification-reversal notification-older notification-revoke
+      notification-version-1-asks notification-test notification-new-type notification-declined
+      notification-not-renewed consent-rescinded restart-refund restart-notified parallel-notified
+      parallel-period-notified parallel-renewal parallel-refunds notification-other-root
+      notification-pasted-root notification-leaf-oid notification-intermediate-oid notification-expired
+      notification-short-chain notification-algorithm notification-changed notification-revoked
+      notification-other-app
+      """),
+    row(
+      "bad-note-500", "notification-malformed",
+      """
+      notification-unsigned notification-unsigned-inside notification-other-root notification-pasted-root
+      notification-leaf-oid notification-intermediate-oid notification-expired notification-short-chain
+      notification-algorithm notification-changed notification-revoked notification-other-app
+      """),
+    row("reversal-notes-ignored", "notification-reversal", ""),
+    row("revoke-notes-ignored", "notification-revoke", ""),
+    row("notes-by-arrival", "notification-older", ""),
+    row("refund-by-arrival", "refund-older-proof", ""),
+    row("version-1-ignored", "notification-version-1-asks", "notification-silent"),
+    row("silent-200", "notification-silent", ""),
+    row("test-refused", "notification-test", ""),
+    row("new-types-refused", "notification-new-type", ""),
+    row("declined-as-refund", "notification-declined", ""),
+    row(
+      "refund-by-type", "notification-undated",
+      """
+      refund-part-grows notification-reversal notification-older notification-version-1-asks
+      notification-silent
+      """),
+    row("not-renewed-ends", "notification-not-renewed", ""),
+    row("noted-is-granted", "notification-unclaimed", "receipt-two-accounts parallel-notified id-alone"),
+    row("consent-takes-back", "consent-rescinded", ""),
+    row("consent-unread", "consent-rescinded", ""),
+    row(
+      "expiry-ignored", "subscription-lapsed",
+      """
+      chain-bought-again period-over-lately period-grace-over status-21006
+      """),
+    row(
+      "per-chain", "subscription-renewed",
+      """
+      id-of-chain chain-token chain-first-late chain-on-device chain-of-device chain-adopted
+      subscription-renewal-owner subscription-upgraded period-refunded-alone upgrade-cancelled seats-added
+      """),
+    row(
+      "renewal-to-sender", "subscription-renewal-owner",
+      """
+      id-of-chain chain-on-device chain-of-device chain-adopted subscription-renewal-once
+      subscription-upgraded period-refunded-alone parallel-renewal
+      """),
+    row("upgrades-ignored", "subscription-upgraded", "upgrade-cancelled"),
+    row(
+      "ends-untold", "subscription-granted",
+      """
+      id-of-chain chain-on-device chain-adopted subscription-renewed subscription-renewal-owner
+      subscription-renewal-notified entitlement-end
+      """),
+    row("refund-ends-chain", "period-refunded-alone", "upgrade-cancelled"),
+    row("ends-an-hour-late", "period-over-lately", ""),
+    row("ends-an-hour-early", "period-over-soon", ""),
+    row(
+      "ends-by-signed-date", "subscription-lapsed",
+      """
+      chain-bought-again period-over-lately period-grace-over
+      """),
+    row("lapsed-tells-order", "period-lapsed-owner", ""),
+    row("grace-ignored", "period-grace", ""),
+    row("grace-for-ever", "period-grace-over", ""),
+    row("cancelled-upgrade-kept", "upgrade-cancelled", ""),
+    row("upgrade-as-refund", "upgrade-refunded", ""),
+    row("bundle-as-member", "bundle-order", ""),
+    row("bundle-once", "bundle-members", ""),
+    row("bundle-token-only", "bundle-without-token", ""),
+    row("bundle-refunds", "bundle-replaces", ""),
+    row("unknown-product-rejected", "bundle-elsewhere", ""),
+    row("seats-differ", "seats-added", ""),
+    row("seats-refund-ends", "seats-refunded", ""),
+    row("seats-refund-kept", "seats-refunded", ""),
+    row("seat-as-purchase", "seat-with-token", ""),
+    row("seat-counts-all", "seat-of-member", "seat-with-token"),
+    row("seat-kept", "seat-taken-back", ""),
+    row("seats-note-ends", "seats-refund-notified", ""),
+    row("unclaimed-refused", "seats-unclaimed", ""),
+  ]
+}

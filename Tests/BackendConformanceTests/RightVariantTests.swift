@@ -1,0 +1,82 @@
+import AppStoreReceipts
+import BackendConformance
+import Foundation
+import PurchaseSQLite
+import PurchaseSync
+import PurchaseSyncTesting
+import TestSupport
+import Testing
+
+/// The kit fails no right backend: the sandbox, other answers to loosely stated rules, and replicas that lag.
+@Suite struct RightVariantTests {
+  private func failures(_ site: ConformanceSite, of checks: [ConformanceCheck]) async -> [String] {
+    let findings = await ConformanceRun(ConformanceLab(site)).findings(of: checks)
+    return findings.filter { $0.result == .failed }.map { "\($0.check): \($0.expected ?? "")" }
+  }
+
+  @Test func `the mock passes each check in the sandbox, too`() async throws {
+    let fixture = try ConformanceFixture(hooks: nil, environment: .sandbox)
+    let failed = await failures(fixture.site, of: ConformanceCheck.all)
+    #expect(failed == [])
+  }
+
+  /// The checks that are about a variant, and every sixth of the others; with PURCHASE_SYNC_LONG_TESTS all.
+  private static func checks(for variant: RightVariant) -> [ConformanceCheck] {
+    let step = LongTests.areOn ? 1 : 6
+    let first = (RightVariant.all.firstIndex { $0.name == variant.name } ?? 0) % step
+    return ConformanceCheck.all.enumerated().filter { index, check in
+      index % step == first || variant.about.contains(check.name)
+    }.map(\.element)
+  }
+
+  @Test(arguments: RightVariant.all)
+  func `a backend that is right in another way passes`(variant: RightVariant) async throws {
+    let known = Set(ConformanceCheck.all.map(\.name))
+    #expect(variant.about.isSubset(of: known))
+    let fixture = try ConformanceFixture(hooks: variant.hooks)
+    let failed = await failures(fixture.site, of: Self.checks(for: variant))
+    #expect(failed == [])
+  }
+
+  @Test func `a read of a replica waits for the lag that the site names`() async throws {
+    let names: Set = [
+      "upload-granted", "order-ended", "refund-notified", "device-adopted", "order-pages-all",
+    ]
+    let checks = ConformanceCheck.all.filter { names.contains($0.name) }
+    for (lag, passes) in [(Duration.milliseconds(300), true), (.zero, false)] {
+      let fixture = try ConformanceFixture()
+      let replica = LaggingTransport(fixture.backend)
+      var site = fixture.site
+      (site.backend, site.lag) = (replica, lag)
+      site.pause = { if $0 >= .milliseconds(300) { replica.catchUp() } }
+      #expect(await failures(site, of: checks).isEmpty == passes)
+    }
+  }
+}
+
+/// Answers reads as of before the last write, until it is told that time has passed.
+private final class LaggingTransport: BackendTransport {
+  private struct State {
+    var isBehind = false
+    var answers: [String: BackendResponse] = [:]
+  }
+
+  private let backend: DirectTransport
+  private let state = Locked(State())
+
+  init(_ backend: DirectTransport) { self.backend = backend }
+
+  func catchUp() { state.withLock { $0.isBehind = false } }
+
+  func send(_ request: BackendRequest) async throws(TransportError) -> BackendResponse {
+    guard request.method == "GET" else {
+      state.withLock { $0.isBehind = true }
+      return try await backend.send(request)
+    }
+    let old = state.withLock { $0.isBehind ? $0.answers[request.path] : nil }
+    if let old { return old }
+    let answer = try await backend.send(request)
+    state.withLock { $0.answers[request.path] = answer }
+    return answer
+  }
+}
