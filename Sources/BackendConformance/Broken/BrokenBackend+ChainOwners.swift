@@ -34,10 +34,19 @@ extension BrokenBackend {
           && [.granted, .duplicate, .otherOwner].contains(verdict)
       }),
     BrokenBackend(
-      "renewals-from-device", "the renewal of a device's subscription goes to the account that uploads it",
-      hooks: taking { _, line, facts, _, model, sender in
-        sender.account != nil && model.owner(of: line).account == nil && isLater(facts)
-      }),
+      "renewals-from-device", "the renewal of a device's subscription goes to the account that is signed in",
+      hooks: BrokenHooks(verdicts: { mock, reply, call, _ in
+        guard let account = try mock.credentials.signedInIfAny(of: call.request) else { return }
+        let model = try mock.backend.model()
+        for index in reply.verdicts.indices where reply.verdicts[index].owner == .device {
+          guard var line = credit(of: reply.verdicts[index].transactionID, mock),
+            let facts = model.purchase(line.transaction)?.facts, isLater(facts)
+          else { continue }
+          line.owner = .account(account)
+          try write(mock) { _ in [.creditMoved(line)] }
+          reply.verdicts[index].owner = .yours
+        }
+      })),
     BrokenBackend(
       "adoption-without-renewals", "the renewal of an adopted subscription goes to who uploads it",
       hooks: taking { verdict, _, facts, _, model, _ in

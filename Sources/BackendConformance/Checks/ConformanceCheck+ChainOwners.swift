@@ -81,8 +81,12 @@ extension ConformanceCheck {
       let device = UUID()
       let paid = try await lab.pay(token: nil, storeAccount: lab.unique("apple"), product: plan)
       try await lab.settle(paid, as: .device(device), device: device, to: "granted")
-      let renewal = try await lab.renew(paid)
-      try await lab.gaining(0, of: plan) { try await lab.settle(renewal, to: "otherOwner") }
+      try await lab.gaining(0, of: plan) {
+        let renewal = try await lab.renew(paid)
+        let told = try await lab.told(renewal, as: .deviceOfAlice(device), device: device)
+        try expect(["granted", "duplicate"].contains(told["verdict"]?.string), "granted, or duplicate")
+        try expect(told["owner"]?.string == "device", "the owner device")
+      }
     },
     ConformanceCheck(
       "chain-adopted", "the renewal of an adopted subscription belongs to the account that adopted it",
