@@ -37,8 +37,8 @@ extension BrokenTable {
     row(
       "ends-in-seconds", "entitlement-end",
       """
-      id-of-chain chain-on-device chain-adopted subscription-renewed subscription-renewal-owner
-      subscription-renewal-notified
+      id-of-chain? chain-on-device? chain-adopted? subscription-renewed? subscription-renewal-owner?
+      subscription-renewal-notified?
       """),
     row("all-in-sandbox", "entitlement-place", ""),
     row("retry-in-milliseconds", "retry-after-seconds", ""),
@@ -51,7 +51,7 @@ extension BrokenTable {
     row("scheme-case", "scheme-case", ""),
     row("any-scheme", "scheme-other", ""),
     row("devices-are-guests", "device-no-account", ""),
-    row("forbidden-tells", "forbidden-silent", "restart-cancelled"),
+    row("forbidden-tells", "forbidden-silent", ""),
     row("forbidden-auth", "forbidden-type", ""),
     row("odd-kinds-refused", "proof-kind", ""),
     row("unused-proofs-refused", "proof-unused", "claim-other-proof"),
@@ -74,7 +74,7 @@ extension BrokenTable {
       upload-claim-twice parallel-accounts parallel-notified parallel-period-notified parallel-proofs
       """),
     row("race-order", "parallel-orders", ""),
-    row("race-duplicate", "parallel-uploads", "parallel-accounts"),
+    row("race-duplicate", "parallel-uploads", "parallel-accounts parallel-notified parallel-proofs"),
     row("race-noted", "parallel-notified", "parallel-period-notified"),
     row("race-proofs", "parallel-proofs", ""),
     row("race-renewal", "parallel-renewal", ""),

@@ -12,7 +12,7 @@ extension BrokenTable {
     row(
       "key-not-needed", "order-key-needed",
       """
-      restart-cancelled parallel-notified parallel-period-notified parallel-renewal
+      parallel-notified parallel-period-notified parallel-renewal
       """),
     row(
       "order-waiting", "order-made",
@@ -59,7 +59,7 @@ extension BrokenTable {
     row("blank-product", "order-no-product", ""),
     row("created-in-seconds", "order-times", "order-list-as-read"),
     row("expires-in-seconds", "order-times", "order-list-as-read"),
-    row("page-skips-one", "order-pages-all", "order-filter-pages"),
+    row("page-skips-one", "order-pages-all", "order-filter-pages?"),
     row("newest-first", "order-oldest-first", ""),
     row("filter-ignored", "order-filter", "order-filter-pages order-list-delivered"),
     row("filter-on-first-page", "order-filter-pages", ""),
