@@ -11,8 +11,8 @@ package actor ConformanceLab {
     case device(UUID)
     /// A device on which an account is signed in.
     case deviceOfAlice(UUID), deviceOfBob(UUID)
-    /// A device that shows another secret than `device`.
-    case thief(UUID)
+    /// A device that shows another secret than `device`; the other account is signed in on the second one.
+    case thief(UUID), thiefOfBob(UUID)
     /// A device whose account has this token.
     case deviceWithToken(UUID, String)
     case token(String)
@@ -132,7 +132,7 @@ package actor ConformanceLab {
       .deviceWithToken(let device, _):
       // A secret that only this lab uses: the name again.
       "Device \(device.uuidString):\(device.uuidString)"
-    case .thief(let device): "Device \(device.uuidString):another-secret"
+    case .thief(let device), .thiefOfBob(let device): "Device \(device.uuidString):another-secret"
     case .token(let token): "Bearer " + token
     case .header(let text): text
     case .anonymous: nil
@@ -142,7 +142,7 @@ package actor ConformanceLab {
   private func signedIn(_ caller: Caller) -> String? {
     switch caller {
     case .deviceOfAlice: "Bearer " + site.tokens.alice
-    case .deviceOfBob: "Bearer " + site.tokens.bob
+    case .deviceOfBob, .thiefOfBob: "Bearer " + site.tokens.bob
     case .deviceWithToken(_, let token): "Bearer " + token
     default: nil
     }

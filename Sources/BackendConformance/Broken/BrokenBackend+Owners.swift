@@ -181,11 +181,12 @@ extension BrokenBackend {
       })),
   ]
 
-  /// The device and the account of an adoption with both credentials; nil for another call.
+  /// The device and the account of an adoption with both credentials, which are right; nil for another call.
   static func adoption(in call: Route.Call, _ mock: MockState) throws -> (UUID, String)? {
     guard isCall(call, "POST", "/v1/adoptions"),
-      case .device(let device) = try mock.credentials.sender(of: call.request).uploader,
-      try JSONBody.decode(AdoptionDocument.self, from: call.request).device == device
+      case .device(let device, let secret) = try mock.credentials.sender(of: call.request),
+      try JSONBody.decode(AdoptionDocument.self, from: call.request).device == device,
+      try mock.backend.model().devices[device].map({ $0 == secret }) ?? true
     else { return nil }
     return (device, try mock.credentials.signedIn(of: call.request))
   }

@@ -43,6 +43,8 @@ extension ConformanceCheck {
       let device = UUID()
       _ = try await lab.settled(members[1], as: .device(device), device: device)
       _ = try await lab.settled(members[0], order: order.number, device: device)
+      let moved = try await lab.held(by: .alice, members)
+      try expect(moved == before.map { $0 + 1 }, "also the one that the device had: \(before.map { $0 + 1 })")
       let word = try await lab.settled(members[1], as: .device(device), device: device)
       try expect(word != "pending" && word != "rejected", "a verdict that settles it")
       let after = try await lab.held(by: .alice, members)

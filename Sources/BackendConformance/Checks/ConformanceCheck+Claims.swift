@@ -54,6 +54,12 @@ extension ConformanceCheck {
         try expect(word == "unknownTransaction" || word == "pending", "unknownTransaction")
         stray.transactionID += "9"
       }
+      // An id that the store knows, with the receipt of another customer.
+      let apple = await lab.unique("apple")
+      _ = try await lab.pay(token: nil, storeAccount: apple, product: try await lab.otherProductID())
+      let reply = try await lab.upload([ConformanceLab.claim(paid)], proof: try await lab.receipt(of: apple))
+      let word = try await lab.verdict(reply, about: paid.transactionID)
+      try expect(word == "unknownTransaction" || word == "pending", "unknownTransaction")
       let after = try await lab.held(by: .alice)
       try expect(after == before, "nothing granted: \(before)")
     },

@@ -140,7 +140,8 @@ extension ConformanceCheck {
       let device = UUID()
       try await lab.grantedToDevice(device)
       let before = try await lab.held(by: .bob)
-      for caller in [ConformanceLab.Caller.bob, .device(device), .deviceOfBob(UUID())] {
+      let callers = [ConformanceLab.Caller.bob, .device(device), .deviceOfBob(UUID()), .thiefOfBob(device)]
+      for caller in callers {
         let reply = try await lab.adopt(device, as: caller)
         try expect(reply.isRefusal, "a 4xx")
       }

@@ -55,6 +55,7 @@ extension ConformanceCheck {
     ConformanceCheck(
       "order-ended", "an order can be deferred, and cancelled twice", cancelled, needs: [.product]
     ) { lab in
+      let other = try await lab.order()
       let order = try await lab.order()
       for (action, state) in [("defer", "deferred"), ("cancel", "cancelled"), ("cancel", "cancelled")] {
         let reply = try await lab.send("POST", ConformanceLab.path(of: order.number, action))
@@ -63,6 +64,8 @@ extension ConformanceCheck {
       }
       let state = try await lab.state(of: order.number)
       try expect(state == "cancelled", "the state cancelled, when it is read")
+      let untouched = try await lab.state(of: other.number)
+      try expect(untouched != "cancelled" && untouched != "deferred", "the other order as it was made")
     },
     ConformanceCheck(
       "order-paid-late", "a cancelled order still takes the payment with its token", cancelled
