@@ -87,6 +87,27 @@ import Testing
     #expect(lines.count <= most)
   }
 
+  @Test func `the statements for server teams are those of the backend that CI runs`() throws {
+    let page = try #require(Repository.read(Self.guides + "YourBackend.md"))
+    let folder = Manifest.examples + "Backend/"
+    let schema = try #require(Repository.read(folder + "schema.sql"))
+    let tables = try #require(
+      schema.split(separator: "-- MARK: begin schema\n").last?.split(separator: "-- MARK: end schema").first)
+    #expect(page.contains("```sql\n" + tables + "```"))
+    let statements = try #require(Repository.read(folder + "statements.sql")).split(separator: "-- name: ")
+    func statement(_ name: String) throws -> String {
+      let found = try #require(statements.first { $0.hasPrefix(name + "\n") }, "\(name)")
+      return found.split(separator: "\n").dropFirst().joined(separator: "\n")
+    }
+    for name in ["lock", "credit"] { #expect(page.contains(try statement(name)), "\(name)") }
+    // Each row of the table is the comment of a row of the statement.
+    let rows: [String] = try statement("owner").split(separator: "\n").compactMap { line in
+      line.firstRange(of: "-- ").map { String(line[$0.upperBound...]) }
+    }.filter { $0.first?.isLowercase == true }
+    #expect(rows.count == 11)
+    for (number, row) in zip(1..., rows) { #expect(page.contains("| \(number) | \(row) |"), "\(row)") }
+  }
+
   @Test func `the coin shop is short, and so is its adapter`() throws {
     let folder = Manifest.examples + "CoinShop/Sources/"
     func lines(_ path: String) throws -> Int {
