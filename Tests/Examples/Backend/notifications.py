@@ -2,7 +2,7 @@
 
 from contract import check
 from database import perform
-from proofs import STORE, Ruling, SignedDataVerifier, facts
+from proofs import STORE, Doubtful, Ruling, SignedDataVerifier, facts
 from rules import judge
 from server import Problem, invalid, route
 
@@ -19,7 +19,7 @@ def notify(request):
 
 def problem(ruling):
     """The refusal of what is no claim, and so gets no verdict."""
-    if ruling.word == "pending":
+    if ruling.word == "pending" and not isinstance(ruling, Doubtful):
         return Problem(503, "store", "the store does not answer: send it again", **{"Retry-After": "30"})
     return invalid("the store did not sign it for this app")
 
