@@ -53,6 +53,8 @@ package struct CrashReplay {
       for change in pending where change.changedDirectory == path { durable.apply(change) }
       pending.removeAll { $0.changedDirectory == path }
     default:
+      // Of notes that are written over each other, the last one or none.
+      pending.removeAll { operation.replaces($0) }
       pending.append(operation)
       if let file = operation.changedFile { touched[file] = touchedSectors(file) }
     }

@@ -7,6 +7,10 @@ package protocol DiskFolder: AnyObject {
   var path: String { get }
   /// Opens the files of this folder.
   var files: Disk { get }
+  /// Every file by its path; nil where copies would cost too much.
+  var contents: [String: FileContent]? { get }
+  /// Puts the files there, and no others. None may be open.
+  func replaceContents(with contents: [String: FileContent])
   /// Restores the files after `body`, if the folder can: a killed process does not tidy up.
   func undoing(_ body: () -> Void)
   /// Removes every file. None may be open.
@@ -38,6 +42,12 @@ package final class FaultFolder: DiskFolder {
     disk.replaceContents(of: path, with: contents)
   }
 
+  package var contents: [String: FileContent]? { disk.contents(of: path) }
+
+  package func replaceContents(with contents: [String: FileContent]) {
+    disk.replaceContents(of: path, with: contents)
+  }
+
   package func wipe() { disk.replaceContents(of: path, with: [:]) }
   package func takeImage() { image = disk.contents(of: path) }
 
@@ -60,6 +70,8 @@ package final class SystemFolder: DiskFolder {
     try work { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }
   }
 
+  package var contents: [String: FileContent]? { nil }
+  package func replaceContents(with contents: [String: FileContent]) {}
   package func undoing(_ body: () -> Void) { body() }
 
   package func wipe() throws(QueueError) {

@@ -1,3 +1,5 @@
+import PurchaseSQLite
+
 /// Something that was done to a disk, in the order in which it was done. Files are numbered: a name may come to mean
 /// another file, and the first one may still be there after a power cut.
 package enum DiskOperation: Sendable {
@@ -22,6 +24,14 @@ package enum DiskOperation: Sendable {
     case .write(let file, _, _), .clear(let file, _, _), .resize(let file, _): file
     default: nil
     }
+  }
+
+  /// Whether it is the note of a log (`LogNote`) over another one.
+  func replaces(_ other: DiskOperation) -> Bool {
+    guard case .write(let file, 0, let bytes) = self, case .write(file, 0, let old) = other else {
+      return false
+    }
+    return bytes.count == LogNote.size && old.count == LogNote.size
   }
 
   /// The directory whose names it changes.

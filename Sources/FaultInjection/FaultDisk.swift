@@ -6,6 +6,10 @@
 package final class FaultDisk: @unchecked Sendable {
   /// The content that the running process sees, synced or not.
   package private(set) var image: DiskImage
+  /// Syncs that a planted bug leaves out. They succeed, and nothing becomes durable.
+  package enum SyncsLeftOut { case none, all, ofHeaders }
+
+  package var leavesOut = SyncsLeftOut.none
   /// The log for `CrashReplay`; empty if it is not kept.
   package private(set) var log: [DiskOperation] = []
   private let keepsLog: Bool

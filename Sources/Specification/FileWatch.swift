@@ -38,6 +38,26 @@ package final class FileWatch {
     package var stones: [String: Stone] = [:]
 
     package init() {}
+
+    /// Whether a power cut of a file with the later content may leave this one: it differs in nothing but what is promised
+    /// soon, which is attempts and the ends of duties.
+    package func mayPrecede(_ later: Content) -> Bool {
+      let areSame =
+        rows.count == later.rows.count
+        && rows.allSatisfy { key, row in
+          guard var after = later.rows[key], after.attempts >= row.attempts else { return false }
+          after.attempts = row.attempts
+          return after == row
+        }
+      return areSame
+        && later.stones.allSatisfy { key, after in
+          guard var stone = stones[key] else { return false }
+          guard stone.hasPendingFinish || !after.hasPendingFinish, stone.isUnconfirmed || !after.isUnconfirmed
+          else { return false }
+          (stone.hasPendingFinish, stone.isUnconfirmed) = (after.hasPendingFinish, after.isUnconfirmed)
+          return stone == after
+        }
+    }
   }
 
   private let version: PreparedStatement

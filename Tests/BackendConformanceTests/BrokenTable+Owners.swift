@@ -72,7 +72,8 @@ extension BrokenTable {
       chain-adopted adoption-again adoption-told next-phone form-adoption uuid-case-adoption
       parallel-adoptions device-own?
       """),
-    row("device-secret-ignored", "device-secret", "device-beside-account adoption-credentials? restart-device"),
+    row(
+      "device-secret-ignored", "device-secret", "device-beside-account adoption-credentials? restart-device"),
     row("device-name-ignored", "device-mismatch", ""),
     row("adoption-by-name", "adoption-credentials", ""),
     row("signed-in-unchecked", "signed-in-refused", ""),

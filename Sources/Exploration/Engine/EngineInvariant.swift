@@ -90,7 +90,8 @@ package enum EngineInvariant: String, Invariant {
 /// The rare paths of the engine's simulation: calls that meet.
 package enum EngineMark: Int, Mark {
   case replyInShutdown, beginCancelled, laneContended, deliveryInOpening, timerRacedJob, timerRacedWake
-  case killedAtBoundary, killedBetweenJobs, shutdownTwice, shutdownWhileSuspending, foregroundWhileSuspending
+  case killedAtBoundary, powerCut, killedBetweenJobs, shutdownTwice, shutdownWhileSuspending,
+    foregroundWhileSuspending
   case suspendedWithUpload, suspensionCancelledUpload, suspensionCancelled, fileReplaced
   case answerToFormerMachine, transportHung, storeHung, credentialsHung, replyLost, requestTwice, captive,
     busy
@@ -114,6 +115,7 @@ package enum EngineMark: Int, Mark {
     case .timerRacedJob: "a timer fired while a job was ready"
     case .timerRacedWake: "a wake came while a timer was set"
     case .killedAtBoundary: "a process was killed between two durable steps"
+    case .powerCut: "a power cut lost what was promised soon"
     case .killedBetweenJobs: "a process was killed between two jobs"
     case .shutdownTwice: "an engine was shut down twice"
     case .shutdownWhileSuspending: "an engine was shut down while it was being suspended"

@@ -11,8 +11,8 @@ extension EngineSimulation {
     tell(nil, "the certificates of all proofs so far have expired")
   }
 
-  /// Whether the backend asks for a newer proof. Of what the store does not list any more, or not for the phone's Apple ID,
-  /// there is none: the backend asks the store by id.
+  /// Whether the backend asks for a newer proof. Of what the store does not list any more there is none: the backend asks the
+  /// store by id. Nor is there one where another Apple ID paid: the store signs only what the phone's own one has bought.
   func isOfEndedChain(_ proof: ProofDocument?, _ sale: Int, _ phone: EnginePhone?) -> Bool {
     guard let first = chainVersions[sale], store.sales[sale].isListed,
       store.sales[sale].buyer == phone?.storeAccount ?? 0, let proof,

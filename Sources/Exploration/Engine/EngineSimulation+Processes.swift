@@ -205,6 +205,7 @@ extension EngineSimulation {
         try FileManager.default.copyItem(atPath: directory + "/" + name, toPath: image + "/" + name)
       }
       directory = image
+      if power.chance(500) { try cutPower() }
     } catch {
       checker.broken(.prefix, "the files could not be copied: \(error)")
     }
@@ -214,6 +215,19 @@ extension EngineSimulation {
     }
     atKill = watch?.content
     isDying = true
+  }
+
+  /// The kill is a power cut: of the log, anything behind its durable end may be gone.
+  private func cutPower() throws {
+    let path = directory + "/q"
+    let log = try Data(contentsOf: URL(fileURLWithPath: path + "-wal"))
+    guard let note = try WriteLock.note(of: path, on: .system), log.count > 32,
+      unsafe log.withUnsafeBytes({ unsafe LogNote.salts(inHeader: $0) }) == note.salts, note.end < log.count
+    else { return }
+    checker.mark(.powerCut)
+    let end = Int(note.end) + power.below(log.count - Int(note.end))
+    try log.prefix(end).write(to: URL(fileURLWithPath: path + "-wal"))
+    isPowerCut = true
   }
 
   /// Kills the processes after the job of the checkpoint has ended.
@@ -229,8 +243,10 @@ extension EngineSimulation {
     inFlight = [:]
     beginWatch()
     if let atKill, let watch {
-      checker.expect(.prefix, watch.content == atKill, "the file does not hold what was committed")
+      let isWhole = isPowerCut ? watch.content.mayPrecede(atKill) : watch.content == atKill
+      checker.expect(.prefix, isWhole, "the file does not hold what was committed")
     }
+    isPowerCut = false
     for process in dead { relaunch(process) }
     if dead.isEmpty || !dead.contains(where: { $0.name == "app" }) {
       later(100) { [self] in

@@ -72,6 +72,10 @@ final class EngineSimulation: @unchecked Sendable {
   private var directories = 0
   /// The number of checkpoints before all processes of the phone die.
   var boundariesLeft: Int?
+  /// Whether the kill was a power cut.
+  var isPowerCut = false
+  /// What power cuts leave.
+  var power: RandomStream
   /// The committed content at the moment of a kill.
   var atKill: FileWatch.Content?
   /// Requests in flight, by their lane, with their process.
@@ -157,6 +161,7 @@ final class EngineSimulation: @unchecked Sendable {
     shop = RandomStream(seed: knobs.seed, "shell store", log: log)
     people = RandomStream(seed: knobs.seed, "shell people", log: log)
     chance = RandomStream(seed: knobs.seed, "shell chance", log: log)
+    power = RandomStream(seed: knobs.seed, "shell power", log: log)
     directory = parent
     queue.stalls = knobs.stalls
     if bug == .idsBelieved { backend.flaw = .believesIDs }

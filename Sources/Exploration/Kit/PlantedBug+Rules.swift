@@ -14,8 +14,8 @@ extension MachineBug {
     case .ghostRow: [.queuesDelivered]
     // Their entries are gone without a verdict: a later delivery of the store finds them settled.
     case .evictsOldest, .quarantineDeletes: [.launchKeeps, .finishesSettled]
-    case .enqueueNotDurable: [.launchKeeps]
-    case .acknowledgeInTwoCommits: [.launchKeeps, .tellsSettled]
+    case .enqueueNotDurable, .arrivalSoon: [.launchKeeps]
+    case .acknowledgeInTwoCommits, .verdictSoon: [.launchKeeps, .tellsSettled]
     case .backendForgetsTransactions, .keysByInstallation: [.creditsOnce]
     case .answersBeforeCommit: [.answersDurable]
     case .finishesBeforeCommit: [.finishAfterCredit]

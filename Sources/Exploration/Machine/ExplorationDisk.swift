@@ -12,6 +12,15 @@ package protocol ExplorationDisk: AnyObject {
   /// Kills the last process that has it open: `close` drops the connection, and nothing that the connection does at its
   /// end reaches the disk.
   func kill(_ close: () -> Void)
+  /// A commit that is promised soon follows.
+  func beginSoonCommit()
+  /// It did not happen.
+  func dropSoonCommit()
+  /// What is there survives a power cut.
+  func allIsDurable()
+  /// A power cut, after all processes have died: of the commits since the last durable one, the first `kept` are there.
+  /// False if this disk cannot lose what was written.
+  func cutPower(keeping kept: Int) -> Bool
   /// Deletes the app. The vault stays.
   func wipe() throws(QueueError)
   /// Makes a backup of everything. No process runs.

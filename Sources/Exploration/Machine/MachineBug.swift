@@ -22,7 +22,7 @@ package enum MachineBug: String, PlantedBug {
     clampForgotten
   case releasedNeverAgain, adoptionNotStored, bindsWhatItIsTold, retryStateReadOnce, newerProofForgotten
   case firstProofForAll, refusedForEver
-  case unconfirmedBlock, reservationsBlock, refundKnownByDate
+  case unconfirmedBlock, reservationsBlock, refundKnownByDate, arrivalSoon, verdictSoon
   // MARK: The backend
   case backendForgetsTransactions, keysByInstallation, answersBeforeCommit, finishesBeforeCommit
   // MARK: Ownership
@@ -68,6 +68,8 @@ package enum MachineBug: String, PlantedBug {
     case .enqueueNotDurable: "an enqueue is committed with the next write"
     case .attemptNotStored: "attempts are counted in memory"
     case .attemptsResetAtLaunch: "a launch resets the attempts"
+    case .arrivalSoon: "an arrival is promised soon, and its purchase is finished"
+    case .verdictSoon: "a verdict is promised soon, and its purchase is finished"
     case .acknowledgeInTwoCommits: "one commit removes the entry, the next one adds its tombstone"
     case .pendingFinishForgotten: "an pending finish is not stored"
     case .unconfirmedForgotten: "an unconfirmed outcome is not stored"

@@ -97,7 +97,8 @@ package enum MachineMark: Int, Mark {
   case imageRestored, reinstalled, appleIDSwitched, signInNeeded, clockBack, clockForward, captive, replyLost
   case requestTwice, proposed, boundByVerdict, backendFault, duplicateVerdict, refundedVerdict, lapsedVerdict
   case unknownTransaction, proofFound, pendingVerdict, finishLost, finishNotListed, askedToBuy, sharedRun
-  case deviceLane, vaultRestored, budgetSpent, busy, powerLost, suspended, extensionRan, poisonQuarantined,
+  case deviceLane, vaultRestored, budgetSpent, busy, powerLost, commitsLost, suspended, extensionRan,
+    poisonQuarantined,
     openFailed
   case renewed, upgraded, refundUndone, enqueueFailed, backendRestored, keptForSupport
   case severalProofs, smallerUpload, refusedTwice, otherProtocol

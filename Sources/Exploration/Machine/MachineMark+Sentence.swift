@@ -47,6 +47,7 @@ extension MachineMark {
     case .budgetSpent: "the hour's budget was almost used up"
     case .busy: "the backend asked every client to wait"
     case .powerLost: "a phone lost its power"
+    case .commitsLost: "a power cut lost commits that were promised soon"
     case .suspended: "the app went to the background"
     case .extensionRan: "a second process ran on the same storage"
     case .poisonQuarantined: "an entry that always failed went to quarantine"

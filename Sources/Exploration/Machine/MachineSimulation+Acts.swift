@@ -34,6 +34,7 @@ extension MachineSimulation {
       checker.mark(.powerLost)
       tell("phone \(number + 1) loses its power")
       killAll(phones[number])
+      cutPower(of: phones[number])
       plan(.launch, at: now + downFor, number)
     case .clock(let number, let distance): setClock(phones[number], by: distance)
     case .user(let number, let account, let othersStay):
@@ -139,6 +140,7 @@ extension MachineSimulation {
       createdAt: Timestamp(milliseconds: made.createdAt))
     do throws(QueueError) {
       try phone.disk.add(document, account: Names.accounts[made.account], to: process.storage.base)
+      process.storage.allIsDurable()
       return true
     } catch {
       return false
@@ -299,6 +301,17 @@ extension MachineSimulation {
         if floor > latest { process.floorAsSaid = max(process.floorAsSaid, floor) }
       }
     }
+  }
+
+  /// Of the commits that were promised soon, any number is lost from the end.
+  private func cutPower(of phone: Phone) {
+    let count = phone.shadow.soonCommits
+    let kept = power.below(count + 1)
+    guard phone.disk.cutPower(keeping: kept) else { return }
+    phone.shadow.cutPower(keeping: kept)
+    guard kept < count else { return }
+    checker.mark(.commitsLost)
+    tell("\(count - kept) commits are lost")
   }
 
   private func reinstall(_ phone: Phone) {

@@ -21,7 +21,7 @@ extension MachineSimulation {
       if phone.isFresh || phone.disk.hasVault { adopt(base, of: phone) }
       checkOpened(base, of: phone)
       try watchLaunch(process, base)
-      process.storage = WatchedStorage(base, phone.shadow)
+      process.storage = WatchedStorage(base, phone.shadow, cutDisk: losesPower ? phone.disk : nil)
     } catch {
       checker.mark(.openFailed)
       return plan(.launch, at: now + 8_000, process.number)

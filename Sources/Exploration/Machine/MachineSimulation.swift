@@ -31,6 +31,10 @@ package final class MachineSimulation {
   var answers: RandomStream
   var shop: RandomStream
   var app: RandomStream
+  /// What power cuts leave.
+  var power: RandomStream
+  /// Whether an act cuts the power of a phone.
+  let losesPower: Bool
   let acts: [PlannedAct]
   /// The remaining acts have new moments, and are planned one by one.
   private var hasNewMoments = false
@@ -146,6 +150,8 @@ package final class MachineSimulation {
     answers = RandomStream(seed: knobs.seed, "backend", log: log)
     shop = RandomStream(seed: knobs.seed, "store", log: log)
     app = RandomStream(seed: knobs.seed, "app", log: log)
+    power = RandomStream(seed: knobs.seed, "power", log: log)
+    losesPower = acts.contains { if case .powerLoss = $0.act { $0.at >= 0 } else { false } }
     saleOfAct = Array(repeating: -1, count: schedule.count)
     checker.moment = { [unowned self] in (event, now) }
     plant(bug)
@@ -258,6 +264,7 @@ package final class MachineSimulation {
     answers = RandomStream(seed: future, "backend")
     shop = RandomStream(seed: future, "store")
     app = RandomStream(seed: future, "app")
+    power = RandomStream(seed: future, "power")
     for phone in phones {
       phone.machineSeeds = RandomStream(seed: future, "machine", phone.number)
     }

@@ -11,7 +11,8 @@ extension MachineBug {
       .pendingFinishForgotten, .unconfirmedForgotten, .newestFirst, .matchByProduct, .dedupByProduct,
       .redeliveryGoesLast, .budgetNotStored, .postponeNotStored, .quarantineDeletes, .clampForgotten,
       .releasedNeverAgain, .adoptionNotStored, .bindsWhatItIsTold, .retryStateReadOnce, .newerProofForgotten,
-      .unconfirmedBlock, .reservationsBlock, .ownerNotStored, .limitIgnored, .refundKnownByDate:
+      .unconfirmedBlock, .reservationsBlock, .ownerNotStored, .limitIgnored, .refundKnownByDate,
+      .arrivalSoon, .verdictSoon:
       PlantedDisk(disk, self, entries: entries, deeds)
     default: nil
     }
@@ -25,6 +26,8 @@ final class PlantedDisk: ExplorationDisk {
   let deeds: PlantedDeeds
   /// An entry that was not written: the next launch does not find it.
   var unwritten: EntryKey?
+  /// What the next commit is about, if it is promised soon by a planted bug.
+  private var onlySoon: [EntryKey] = []
   /// Tombstones that wait for the next commit.
   var unburied: [EntryKey] = []
   private(set) var hidden: Set<EntryKey> = []
@@ -54,6 +57,25 @@ final class PlantedDisk: ExplorationDisk {
   func restoreImage() throws(QueueError) -> Bool { try inner.restoreImage() }
   func remove() { inner.remove() }
   func kill(_ close: () -> Void) { inner.kill(close) }
+  func beginSoonCommit() { inner.beginSoonCommit() }
+  func dropSoonCommit() { inner.dropSoonCommit() }
+
+  func allIsDurable() {
+    // The commit of a planted bug, which only seems durable.
+    if onlySoon.isEmpty { inner.allIsDurable() } else { onlySoon.removeFirst() }
+  }
+
+  func cutPower(keeping kept: Int) -> Bool {
+    onlySoon = []
+    return inner.cutPower(keeping: bug == .arrivalSoon || bug == .verdictSoon ? 0 : kept)
+  }
+
+  /// The next commit is promised soon by a planted bug; the caller takes it for durable.
+  func promiseSoon(_ key: EntryKey) {
+    deeds.note(key)
+    inner.beginSoonCommit()
+    onlySoon = [key]
+  }
 
   func wipe() throws(QueueError) {
     (unwritten, unburied, hidden, unpaid) = (nil, [], [], [])

@@ -42,6 +42,7 @@ final class PlantedStorage: ForwardingStorage {
     if bug == .evictsOldest { try evict(for: transaction, match, now: now) }
     if bug == .unconfirmedBlock || bug == .reservationsBlock { try refuse(transaction) }
     if disk.ignoresLimit { try checkLimit(transaction) }
+    if bug == .arrivalSoon { disk.promiseSoon(transaction.key) }
     let result = try base.enqueue(transaction, match, storeAccount: storeAccount, now: now)
     switch result {
     case .inserted(let entry):
@@ -196,6 +197,7 @@ final class PlantedStorage: ForwardingStorage {
     var claims = claims
     if bug == .newerProofForgotten { try forgetSent(&claims) }
     if bug == .ownerNotStored { forgetOwners(&claims) }
+    if bug == .verdictSoon, let first = claims.first { disk.promiseSoon(first.key) }
     let result = try base.settle(claims, now: now)
     for tombstone in result.tombstones {
       if bug == .pendingFinishForgotten, tombstone.isFinishPending { disk.deeds.note(tombstone.key) }

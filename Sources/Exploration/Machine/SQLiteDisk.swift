@@ -9,6 +9,7 @@ package final class SQLiteDisk: ExplorationDisk {
   private let folder: any DiskFolder
   private let limits: QueueLimits
   private let vault: MemoryVault?
+  private var soon = SoonCommits<[String: FileContent]>()
 
   package init(_ folder: any DiskFolder, limits: QueueLimits, hasVault: Bool) {
     self.folder = folder
@@ -37,9 +38,30 @@ package final class SQLiteDisk: ExplorationDisk {
   }
 
   package func kill(_ close: () -> Void) { folder.undoing(close) }
-  package func wipe() throws(QueueError) { try folder.wipe() }
+  package func beginSoonCommit() {
+    if let contents = folder.contents { soon.begin(from: contents) }
+  }
+
+  package func dropSoonCommit() { if soon.count > 0 { soon.dropLast() } }
+  package func allIsDurable() { soon.allAreDurable() }
+
+  package func cutPower(keeping kept: Int) -> Bool {
+    guard folder.contents != nil else { return false }
+    if let contents = soon.cut(keeping: kept) { folder.replaceContents(with: contents) }
+    return true
+  }
+
+  package func wipe() throws(QueueError) {
+    soon.allAreDurable()
+    try folder.wipe()
+  }
+
   package func takeImage() throws(QueueError) { try folder.takeImage() }
-  package func restoreImage() throws(QueueError) -> Bool { try folder.restoreImage() }
+  package func restoreImage() throws(QueueError) -> Bool {
+    soon.allAreDurable()
+    return try folder.restoreImage()
+  }
+
   package func remove() { folder.remove() }
 }
 

@@ -65,6 +65,8 @@ final class Shadow {
   var ofImage = false
   /// Settled transactions of which the backend is pending an update.
   var pendingUpdates: Set<Int> = []
+  /// What it was before each commit that is promised soon.
+  private var soon = SoonCommits<Image>()
 
   init(_ checker: MachineChecker, _ limits: QueueLimits, _ watch: ProtocolWatch? = nil, phone: Int = 0) {
     self.checker = checker
@@ -273,5 +275,20 @@ final class Shadow {
     begin(with: image.rows, lanes: image.lanes, boundTo: image.boundTo)
     (retry, epoch, adoptions, adoptionsEver) = (image.retry, image.epoch, image.adoptions, image.adoptions)
     ofImage = true
+  }
+
+  // MARK: A power cut
+
+  /// How many commits a power cut may lose.
+  var soonCommits: Int { soon.count }
+
+  func beginSoonCommit() { soon.begin(from: image) }
+  func dropSoonCommit() { soon.dropLast() }
+  func allIsDurable() { soon.allAreDurable() }
+
+  func cutPower(keeping kept: Int) {
+    guard let image = soon.cut(keeping: kept) else { return }
+    begin(with: image.rows, lanes: image.lanes, boundTo: image.boundTo)
+    retry = image.retry
   }
 }

@@ -14,12 +14,18 @@ final class WatchedStorage: ForwardingStorage {
   private(set) var isDead = false
   /// Transactions that the store delivered to this process since their upload was prepared.
   var arrived: Set<Int> = []
+  /// Whether the commit that is made now is promised soon.
+  private var isSoon = false
   /// Whether a write failed since the event began.
   private(set) var hasStruck = false
 
-  init(_ base: any SyncStorage, _ shadow: Shadow) {
+  /// The disk whose power may be cut; nil in a run without that.
+  private let cutDisk: (any ExplorationDisk)?
+
+  init(_ base: any SyncStorage, _ shadow: Shadow, cutDisk: (any ExplorationDisk)? = nil) {
     self.base = base
     self.shadow = shadow
+    self.cutDisk = cutDisk
   }
 
   func beginEvent() { hasStruck = false }
@@ -48,12 +54,42 @@ final class WatchedStorage: ForwardingStorage {
 
   private static let killed = QueueError.storage(path: "q", reason: "the process was killed")
 
+  /// A durable commit makes what was promised soon durable as well.
+  func allIsDurable() {
+    guard let cutDisk else { return }
+    cutDisk.allIsDurable()
+    shadow.allIsDurable()
+  }
+
+  /// A commit that is promised soon.
+  private func writeSoon(
+    _ call: () throws(QueueError) -> Void, _ commit: (borrowing Void) -> Void
+  ) throws(QueueError) {
+    guard let cutDisk else { return try write(call, commit) }
+    isSoon = true
+    defer { isSoon = false }
+    cutDisk.beginSoonCommit()
+    shadow.beginSoonCommit()
+    var isThere = false
+    defer {
+      if !isThere {
+        cutDisk.dropSoonCommit()
+        shadow.dropSoonCommit()
+      }
+    }
+    try write(call) { result in
+      isThere = true
+      commit(result)
+    }
+  }
+
   private func write<R>(
     _ call: () throws(QueueError) -> R, _ commit: (borrowing R) -> Void
   ) throws(QueueError) -> R {
     if fault == nil, effectsLeft == nil, !isDead {
       let result = try call()
       commit(result)
+      if !isSoon { allIsDurable() }
       return result
     }
     guard !passEffect() else { throw Self.killed }
@@ -80,6 +116,7 @@ final class WatchedStorage: ForwardingStorage {
   ) throws(QueueError) -> R {
     let result = try call()
     commit(result)
+    if !isSoon { allIsDurable() }
     if effectsLeft != nil, passEffect() { throw Self.killed }
     return result
   }
@@ -185,7 +222,7 @@ final class WatchedStorage: ForwardingStorage {
   // MARK: Attempts
 
   func recordAttempt(_ keys: [EntryKey], keeping state: RetryState?, now: Timestamp) throws(QueueError) {
-    try write(
+    try writeSoon(
       { () throws(QueueError) in try base.recordAttempt(keys, keeping: state, now: now) },
       { _ in
         for key in keys { shadow.change(Names.transaction(key)) { $0.attempts += 1 } }
@@ -273,13 +310,13 @@ final class WatchedStorage: ForwardingStorage {
   func tombstone(_ key: EntryKey) throws(QueueError) -> Tombstone? { try base.tombstone(key) }
 
   func markFinished(_ key: EntryKey) throws(QueueError) {
-    try write(
+    try writeSoon(
       { () throws(QueueError) in try base.markFinished(key) },
       { _ in shadow.finished(Names.transaction(key)) })
   }
 
   func markConfirmed(_ key: EntryKey) throws(QueueError) {
-    try write(
+    try writeSoon(
       { () throws(QueueError) in try base.markConfirmed(key) }, { _ in shadow.seen(Names.transaction(key)) })
   }
 

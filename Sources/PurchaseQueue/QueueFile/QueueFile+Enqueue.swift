@@ -16,7 +16,7 @@ extension QueueFile {
   ) throws(QueueError) -> Enqueued {
     checkpoint?(.enqueueBegin)
     try check(new)
-    let result = try transaction { () throws(QueueError) in
+    let result = try transaction(.durable) { () throws(QueueError) in
       let result = try self.insertOrCollapse(new, now: now)
       try companion(result)
       return result

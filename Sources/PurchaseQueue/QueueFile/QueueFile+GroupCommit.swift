@@ -1,4 +1,4 @@
-import PurchaseSQLite
+package import PurchaseSQLite
 
 extension QueueFile {
   /// The operation of one caller.
@@ -36,11 +36,16 @@ extension QueueFile {
 
   /// Runs the calls of `body` in one commit, or undoes all of them. Inside another group they are a part of its commit,
   /// and an error undoes this part alone.
-  package func inOneCommit<R>(_ body: () throws(QueueError) -> R) throws(QueueError) -> R {
-    guard !isGrouping else { return try undoable(body) }
+  package func inOneCommit<R>(
+    _ promise: CommitPromise = .durable, _ body: () throws(QueueError) -> R
+  ) throws(QueueError) -> R {
+    guard !isGrouping else {
+      self.promise(promise)
+      return try undoable(body)
+    }
     let result: R
     do throws(QueueError) {
-      result = try transaction { () throws(QueueError) in
+      result = try transaction(promise) { () throws(QueueError) in
         self.isGrouping = true
         defer { self.isGrouping = false }
         return try body()

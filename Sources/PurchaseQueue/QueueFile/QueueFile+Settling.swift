@@ -37,7 +37,7 @@ extension QueueFile {
   ) throws(QueueError) -> [Tombstone] {
     guard !settlements.isEmpty else { return [] }
     try checkTexts(settlements)
-    let ended = try transaction { () throws(QueueError) in
+    let ended = try transaction(.durable) { () throws(QueueError) in
       var totals = try self.totals()
       let before = totals
       var ended = Ended()

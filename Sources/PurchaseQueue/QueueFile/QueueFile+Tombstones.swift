@@ -21,24 +21,20 @@ extension QueueFile {
     return stored.filter(\.isWhole).map(\.tombstone)
   }
 
-  /// Records that the source knows that the entry is done.
-  package func markFinished(_ key: EntryKey) throws(QueueError) {
-    try markFinished(key, forgetting: false)
-  }
-
-  /// As `markFinished`. With `forgetting`, the same commit removes the tombstone if that was its last duty.
-  package func markFinished(_ key: EntryKey, forgetting: Bool) throws(QueueError) {
+  /// Records that the source knows that the entry is done. Promised soon: after a power cut, the finish is repeated, and
+  /// the source takes it twice.
+  ///
+  /// - Parameter forgetting: Whether the same commit removes the tombstone if that was its last duty.
+  package func markFinished(_ key: EntryKey, forgetting: Bool = false) throws(QueueError) {
     try changeDuties(key, forgetting: forgetting) { $0.isFinishPending = false }
     afterCommit { [self] in checkpoint?(.finishCommitted) }
   }
 
-  /// Records that the app has seen the outcome.
-  package func markConfirmed(_ key: EntryKey) throws(QueueError) {
-    try markConfirmed(key, forgetting: false)
-  }
-
-  /// As `markConfirmed`. With `forgetting`, the same commit removes the tombstone if that was its last duty.
-  package func markConfirmed(_ key: EntryKey, forgetting: Bool) throws(QueueError) {
+  /// Records that the app has seen the outcome. Promised soon: after a power cut, the outcome is told again, and the app
+  /// knows its key.
+  ///
+  /// - Parameter forgetting: As of `markFinished`.
+  package func markConfirmed(_ key: EntryKey, forgetting: Bool = false) throws(QueueError) {
     try changeDuties(key, forgetting: forgetting) { $0.isUnconfirmed = false }
   }
 
@@ -56,7 +52,7 @@ extension QueueFile {
   private func changeDuties(
     _ key: EntryKey, forgetting: Bool, _ change: (inout Tombstone) -> Void
   ) throws(QueueError) {
-    try transaction { () throws(QueueError) in
+    try transaction(.soon) { () throws(QueueError) in
       guard let old = try self.tombstone(key) else { throw QueueError.unknownEntry(key) }
       var tombstone = old
       change(&tombstone)

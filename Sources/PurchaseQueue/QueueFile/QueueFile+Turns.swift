@@ -2,9 +2,9 @@ import PurchaseSQLite
 
 /// Changes of an entry between enqueuing and settling: attempts, postponing, quarantine.
 extension QueueFile {
-  /// Counts an attempt of each entry. Call it before the send.
+  /// Counts an attempt of each entry. Call it before the send. Promised soon: after a power cut, the count is one lower.
   package func recordAttempt(_ keys: [EntryKey], now: Timestamp) throws(QueueError) {
-    try change(keys) { entry in
+    try change(keys, .soon) { entry in
       entry.attempts += 1
       entry.attemptedAt = now
       entry.history.append("attempt \(entry.attempts)", at: now)
@@ -130,8 +130,10 @@ extension QueueFile {
   }
 
   /// Changes fields that the totals do not count, in one commit.
-  private func change(_ keys: [EntryKey], _ change: (inout Entry) -> Void) throws(QueueError) {
-    try transaction { () throws(QueueError) in
+  private func change(
+    _ keys: [EntryKey], _ promise: CommitPromise = .durable, _ change: (inout Entry) -> Void
+  ) throws(QueueError) {
+    try transaction(promise) { () throws(QueueError) in
       for key in keys {
         guard var entry = try self.entry(key) else { throw QueueError.unknownEntry(key) }
         change(&entry)

@@ -9,7 +9,7 @@ package import PurchaseSQLite
 /// A durable FIFO queue in one SQLite file: the synchronous core.
 ///
 /// **What returns is durable.** When a call that changes something returns, the change survives a kill and a power
-/// cut. When it throws, the stored state is unchanged, with one exception: after an error of the storage the change may
+/// cut; an attempt, and the end of a duty, survive a power cut with the next such call. When it throws, the stored state is unchanged, with one exception: after an error of the storage the change may
 /// be found at the next opening (the third outcome; see the page on durability). An entry leaves the queue only by
 /// `acknowledge` or by an audited `discard`; the queue evicts nothing. Delivery is at least once: a crash between the delivery and `acknowledge`
 /// delivers again.
@@ -25,6 +25,10 @@ public final class QueueFile {
   private var isExclusive = false
   /// False while a call must not wait for another process.
   private var waits = true
+  /// When the open transaction survives a power cut.
+  private var openPromise = CommitPromise.durable
+  /// Counts commits that were promised soon.
+  package private(set) var soonCommits = 0
   /// Whether the pages were checked, which the first commit waits for.
   private var isChecked = false
   package internal(set) var isGrouping = false
@@ -80,9 +84,18 @@ public final class QueueFile {
   package var checkpoint: (@Sendable (Checkpoint) -> Void)? { setup.checkpoint }
   package var diagnostics: (@Sendable (Diagnostic) -> Void)? { setup.diagnostics }
 
-  /// Runs `body` in one durable transaction, or in the one that is open. Other modules write their tables in it too.
-  package func transaction<R>(_ body: () throws(QueueError) -> R) throws(QueueError) -> R {
-    if connection.isInTransaction { return try body() }
+  /// Runs `body` in one transaction, or in the one that is open. Other modules write their tables in it too.
+  ///
+  /// - Parameter promise: When it survives a power cut; nil for a part of an open transaction that goes with it. Without
+  ///   any promise, and with one part that is to be durable, all of it is durable.
+  package func transaction<R>(
+    _ promise: CommitPromise? = nil, _ body: () throws(QueueError) -> R
+  ) throws(QueueError) -> R {
+    if connection.isInTransaction {
+      if let promise { self.promise(promise) }
+      return try body()
+    }
+    openPromise = promise ?? .durable
     return try exclusively { () throws(QueueError) in
       do throws(QueueError) {
         let result =
@@ -91,6 +104,8 @@ public final class QueueFile {
           } else {
             try self.connection.withoutWaiting { () throws(QueueError) in try self.begun(body) }
           }
+        if self.openPromise == .soon { self.soonCommits += 1 }
+        self.noteDurableLog()
         self.statements.capacity.cache.committed(self.connection.dataVersion)
         self.reportChanges()
         return result
@@ -102,8 +117,40 @@ public final class QueueFile {
     }
   }
 
+  /// An older note is as true: if this one cannot be written, only less is known.
+  private func noteDurableLog() {
+    do throws(FileError) {
+      try lock.keep(connection.durableLog)
+    } catch {
+      diagnostics?(Diagnostic(.maintenance, path, error))
+    }
+  }
+
+  /// A part of the open transaction is to be as durable as this.
+  func promise(_ promise: CommitPromise) {
+    if promise == .durable { openPromise = .durable }
+  }
+
   private func begun<R>(_ body: () throws(QueueError) -> R) throws(QueueError) -> R {
-    try connection.transaction(failing: { QueueError($0, path: self.path) }, body)
+    try connection.transaction(
+      failing: { QueueError($0, path: self.path) }, promising: { self.openPromise }, body)
+  }
+
+  /// Whether a commit of this object may still be lost in a power cut.
+  package var hasSoonCommits: Bool { connection.hasDeferredSync }
+
+  /// Makes what was promised soon durable: one sync, if anything was.
+  package func makeDurable() throws(QueueError) {
+    try read { () throws(SQLiteError) in try connection.syncDeferred() }
+  }
+
+  // Closing ends the last moment at which a power cut may lose what was promised soon.
+  deinit {
+    do throws(QueueError) {
+      try makeDurable()
+    } catch {
+      diagnostics?(Diagnostic(.maintenance, path, error))
+    }
   }
 
   /// Runs `body`, which throws `busy` at once instead of waiting for another process. Then this file keeps its place

@@ -1,9 +1,12 @@
+import PurchaseSQLite
+
 /// The frames of a write-ahead log, read from its bytes without SQLite.
 ///
 /// SQLite reads a log up to the first frame whose checksum is wrong and drops the rest without a word. After a power cut
 /// that is right: the rest was not durable. After damage it loses commits that had returned. The difference shows in
-/// the frames behind: a commit syncs the log before the next one writes, so a frame that continues the checksum of a
-/// commit proves that everything up to that commit was durable.
+/// the frames behind, and in a note (``LogNote``): a frame that continues the checksum of a commit proves that this commit
+/// was there, and the note says up to where all was durable. What was promised soon is behind that end. A file without a
+/// note, such as a copy, has commits that each synced the log before the next one wrote, for all that is known.
 ///
 /// A frame's checksum continues from the one before. The stored checksum of a damaged frame therefore verifies the frame
 /// behind it, and one flipped bit can be corrected.
@@ -50,12 +53,14 @@ struct LogImage {
   private var corrected: Range<Int>?
   private var isBigEndian = false
   private var salts: (UInt32, UInt32) = (0, 0)
+  private let note: LogNote?
 
   /// How many frames it has space for.
   private var room: Int { max(0, bytes.count - Self.headerSize) / Self.frameSize }
 
-  init(_ bytes: [UInt8]) {
-    self.bytes = bytes
+  /// - Parameter note: How much of it is durable; nil if there is none.
+  init(_ bytes: [UInt8], _ note: LogNote? = nil) {
+    (self.bytes, self.note) = (bytes, note)
     guard room > 0 else { return }
     read(after: readHeader() ?? repairHeader() ?? guessHeader() ?? LogChecksum())
   }
@@ -65,7 +70,7 @@ struct LogImage {
     guard let other else { return nil }
     var corrected = bytes
     corrected[other.byte] ^= other.mask
-    return LogImage(corrected)
+    return LogImage(corrected, note)
   }
 
   // MARK: The header
@@ -197,7 +202,12 @@ struct LogImage {
       seed = stored(next - 1)
       index = next
     }
-    finish(whole, committed, broken: isProven ? broken : nil)
+    finish(whole, committed, broken: isProven && wasDurable(broken) ? broken : nil)
+  }
+
+  private func wasDurable(_ index: Int?) -> Bool {
+    guard let index, let note else { return true }
+    return note.salts == UInt64(salts.0) << 32 | UInt64(salts.1) && start(index) < note.end
   }
 
   /// The next frame that continues the stored checksum of the frame before it.

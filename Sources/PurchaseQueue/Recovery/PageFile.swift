@@ -59,7 +59,7 @@ extension PageImage {
   ) throws(QueueError) -> R {
     let (known, size) = try QueueError.wrapFile(path) { () throws(FileError) in
       // The log first: another process that closes its connection at this moment moves the log into the file.
-      let known = if let log { log } else { LogImage(try disk.readIfPresent(path + "-wal")) }
+      let known = if let log { log } else { try LogImage(of: path, on: disk) }
       return (known, try disk.size(of: path))
     }
     return try QueueError.wrap(path) { () throws(SQLiteError) in

@@ -67,10 +67,7 @@ extension QueueOpener {
 
   /// The header in the log of a queue; nil if the log is damaged, foreign, or does not hold the first page.
   private func headerInLog() throws(QueueError) -> [UInt8]? {
-    let bytes = try QueueError.wrapFile(path) { () throws(FileError) in
-      try disk.readIfPresent(path + "-wal")
-    }
-    let log = LogImage(bytes)
+    let log = try QueueError.wrapFile(path) { () throws(FileError) in try LogImage(of: path, on: disk) }
     guard log.damage == nil, !log.isHeaderDamaged, let page = PageImage(file: [], log: log).page(1) else {
       return nil
     }
@@ -110,11 +107,8 @@ extension QueueOpener {
   /// What is wrong with the log, so that SQLite would drop commits from it without a word; nil for nothing. Writes what
   /// the log lacks for SQLite to read its last commit. Call it under the inter-process lock.
   func mendLog() throws(QueueError) -> String? {
-    let bytes = try QueueError.wrapFile(path) { () throws(FileError) in
-      try disk.readIfPresent(path + "-wal")
-    }
-    guard bytes.count > LogImage.headerSize else { return nil }
-    let log = LogImage(bytes)
+    let log = try QueueError.wrapFile(path) { () throws(FileError) in try LogImage(of: path, on: disk) }
+    guard log.bytes.count > LogImage.headerSize else { return nil }
     if let damage = log.damage { return damage }
     if let range = log.correction {
       try QueueError.wrapFile(path) { () throws(FileError) in

@@ -73,7 +73,7 @@ extension PageImage {
   static func readings(of path: String, on disk: Disk) throws(FileError) -> [PageImage] {
     // The log first: another process that closes its connection at this moment moves the log into the file and removes
     // it.
-    let log = LogImage(try disk.readIfPresent(path + "-wal"))
+    let log = try LogImage(of: path, on: disk)
     let file = PageFile(try disk.kind(of: path) == .file ? DatabaseImage.read(path, on: disk) : [])
     return [PageImage(file, log: log)] + (log.alternative.map { [PageImage(file, log: $0)] } ?? [])
   }

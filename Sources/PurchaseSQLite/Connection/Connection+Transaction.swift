@@ -1,12 +1,24 @@
 import CPurchaseSQLite
 
+/// When a commit that has returned survives a power cut. Each survives a kill at once.
+package enum CommitPromise: Sendable {
+  /// With the next durable commit to the file, or with `syncDeferred`. Until then, a power cut loses such commits from
+  /// the end.
+  case soon
+  /// Now.
+  case durable
+}
+
 extension Connection {
-  /// Runs `body` in an immediate transaction. When this returns, all of it is committed and durable; when it throws,
+  /// Runs `body` in an immediate transaction. When this returns, all of it is committed as promised; when it throws,
   /// nothing of it happened.
   ///
   /// IMMEDIATE takes the write lock first, so a reader never has to upgrade its lock and fail in the middle.
+  ///
+  /// - Parameter promise: Asked after `body`, which may have come to know it.
   package func transaction<R, E: Error>(
-    failing wrap: (SQLiteError) -> E, _ body: () throws(E) -> R
+    failing wrap: (SQLiteError) -> E, promising promise: () -> CommitPromise = { .durable },
+    _ body: () throws(E) -> R
   ) throws(E) -> R {
     try run(begin, wrap)
     let result: R
@@ -16,6 +28,9 @@ extension Connection {
       rollback()
       throw error
     }
+    let isSoon = promise() == .soon
+    if isSoon { _ = ask(.deferNext) }
+    defer { if isSoon { _ = ask(.deferNone) } }
     do throws(E) {
       try run(commit, wrap)
     } catch {
@@ -44,6 +59,31 @@ extension Connection {
     }
     try run(release, wrap)
     return result
+  }
+
+  /// Makes the commits durable that were promised soon; nothing if there is none.
+  package func syncDeferred() throws(SQLiteError) {
+    try unsafe SQLiteError.check(ask(.syncDeferred), handle, sql: nil)
+  }
+
+  /// Whether a power cut may still lose a commit of this connection.
+  package var hasDeferredSync: Bool {
+    var answer: Int32 = 0
+    unsafe _ = sqlite3_file_control(handle, nil, LogSyncs.Request.hasDeferred.rawValue, &answer)
+    return answer != 0
+  }
+
+  /// What this connection has made durable in the log.
+  package var durableLog: LogNote {
+    var note = LogNote.none
+    unsafe _ = sqlite3_file_control(handle, nil, LogSyncs.Request.durable.rawValue, &note)
+    return note
+  }
+
+  /// Without the layer over the log there is nothing to ask, and each commit is synced.
+  private func ask(_ request: LogSyncs.Request) -> Int32 {
+    let result = unsafe sqlite3_file_control(handle, nil, request.rawValue, nil)
+    return result == SQLITE_NOTFOUND ? SQLITE_OK : result
   }
 
   private func run<E: Error>(_ statement: PreparedStatement, _ wrap: (SQLiteError) -> E) throws(E) {

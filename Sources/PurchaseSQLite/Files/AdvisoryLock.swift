@@ -51,6 +51,11 @@
     return true
   }
 
+  /// Writes into the lock's file, which is not synced. Only the holder of the lock may call this.
+  package func write(_ bytes: [UInt8]) throws(FileError) {
+    try disk.files.write(bytes, to: descriptor, at: 0, path)
+  }
+
   package func unlock() { disk.files.unlock(descriptor) }
 
   /// Removes the lock's file and releases the lock. Only its holder may call this. Other processes that have the file

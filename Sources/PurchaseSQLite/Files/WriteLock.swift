@@ -17,6 +17,7 @@ package final class WriteLock {
   private let disk: Disk
   private let makesTurn: Bool
   private var hasTurn = false
+  private var kept = LogNote.none
   private var manners = Manners()
   /// When a call last waited in vain, in milliseconds of the monotonic clock.
   private var gaveUpAt: Int64?
@@ -86,6 +87,19 @@ package final class WriteLock {
   }
 
   package func unlock() { lock.unlock() }
+
+  /// Notes how much of the log is durable. Only the holder of the lock may call this.
+  package func keep(_ note: LogNote) throws(FileError) {
+    guard note != kept, note != .none else { return }
+    try lock.write(note.bytes)
+    kept = note
+  }
+
+  /// The note in the file of the lock; nil without a file.
+  package static func note(of path: String, on disk: Disk) throws(FileError) -> LogNote? {
+    guard try disk.kind(of: path + "-lock") == .file else { return nil }
+    return LogNote(try disk.readIfPresent(path + "-lock", count: LogNote.size))
+  }
 
   /// How long a call waits after another one waited in vain, in milliseconds.
   private static let moment = 5

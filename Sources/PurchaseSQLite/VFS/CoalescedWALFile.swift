@@ -21,6 +21,8 @@ import CPurchaseSQLite
   private var size: Int64?
   /// How often pending bytes were written since the log was opened.
   private var flushes = 0
+  /// Which syncs of the log are made.
+  private var syncs = LogSyncs()
 
   /// A longer commit is written in parts.
   private static let capacity = 256 << 10
@@ -45,9 +47,7 @@ import CPurchaseSQLite
     unsafe table.pointee.xTruncate = { file, size in
       unsafe CoalescedWALFile.truncate(file, to: size)
     }
-    unsafe table.pointee.xSync = { file, flags in
-      unsafe afterFlush(file, isEnding: true) { unsafe $0.pointee.pMethods.pointee.xSync($0, flags) }
-    }
+    unsafe table.pointee.xSync = { file, flags in unsafe CoalescedWALFile.sync(file, flags) }
     unsafe table.pointee.xFileSize = { file, size in
       unsafe afterFlush(file) { unsafe $0.pointee.pMethods.pointee.xFileSize($0, size) }
     }
@@ -61,7 +61,12 @@ import CPurchaseSQLite
       unsafe passOn(file) { unsafe $0.pointee.pMethods.pointee.xCheckReservedLock($0, result) }
     }
     unsafe table.pointee.xFileControl = { file, operation, argument in
-      unsafe passOn(file) { unsafe $0.pointee.pMethods.pointee.xFileControl($0, operation, argument) }
+      if let request = LogSyncs.Request(rawValue: operation) {
+        return unsafe answer(request, argument, file)
+      }
+      return unsafe passOn(file) {
+        unsafe $0.pointee.pMethods.pointee.xFileControl($0, operation, argument)
+      }
     }
     unsafe table.pointee.xSectorSize = { file in
       unsafe passOn(file) { unsafe $0.pointee.pMethods.pointee.xSectorSize($0) }
@@ -160,11 +165,58 @@ import CPurchaseSQLite
       // No memory for pending bytes: write at once, after the bytes that are pending.
       let flushed = unsafe flush(file, isEnding: true)
       guard flushed == SQLITE_OK else { return flushed }
+      unsafe state.pointee.syncs.wrote(UnsafeRawBufferPointer(start: from, count: Int(amount)), at: offset)
       return unsafe base(of: file).pointee.pMethods.pointee.xWrite(base(of: file), from, amount, offset)
     }
+    unsafe state.pointee.syncs.wrote(UnsafeRawBufferPointer(start: from, count: Int(amount)), at: offset)
     if unsafe state.pointee.count == 0 { unsafe state.pointee.start = offset }
     unsafe buffer.advanced(by: state.pointee.count).copyMemory(from: from, byteCount: Int(amount))
     unsafe state.pointee.count += Int(amount)
+    return SQLITE_OK
+  }
+
+  /// The last sync of a commit that is promised soon only writes the pending bytes.
+  private static func sync(_ file: UnsafeMutablePointer<sqlite3_file>?, _ flags: Int32) -> Int32 {
+    guard let file = unsafe file else { return SQLITE_MISUSE }
+    let state = unsafe state(of: file)
+    if unsafe state.pointee.isLog, unsafe state.pointee.syncs.defers() {
+      return unsafe flush(file, isEnding: true)
+    }
+    let result = unsafe afterFlush(file, isEnding: true) {
+      unsafe $0.pointee.pMethods.pointee.xSync($0, flags)
+    }
+    if result == SQLITE_OK { unsafe state.pointee.syncs.synced { unsafe salts(of: base(of: file)) } }
+    return result
+  }
+
+  /// Those in the header of a log; 0 if they cannot be read.
+  private static func salts(of base: UnsafeMutablePointer<sqlite3_file>) -> UInt64 {
+    unsafe withUnsafeTemporaryAllocation(byteCount: 24, alignment: 8) { bytes in
+      let result = unsafe base.pointee.pMethods.pointee.xRead(base, bytes.baseAddress, 24, 0)
+      return result == SQLITE_OK ? unsafe LogNote.salts(inHeader: UnsafeRawBufferPointer(bytes)) : 0
+    }
+  }
+
+  /// What a connection asks of its database is about the log. A log that is not open has nothing to sync.
+  private static func answer(
+    _ request: LogSyncs.Request, _ argument: UnsafeMutableRawPointer?,
+    _ database: UnsafeMutablePointer<sqlite3_file>?
+  ) -> Int32 {
+    guard let database = unsafe database, let log = unsafe state(of: database).pointee.partner else {
+      return SQLITE_OK
+    }
+    let state = unsafe state(of: log)
+    switch request {
+    case .deferNext: unsafe state.pointee.syncs.mayDefer = true
+    case .deferNone: unsafe state.pointee.syncs.mayDefer = false
+    case .durable: unsafe argument?.storeBytes(of: state.pointee.syncs.durable, as: LogNote.self)
+    case .hasDeferred:
+      unsafe argument?.storeBytes(of: state.pointee.syncs.hasDeferred ? 1 : 0, as: Int32.self)
+    case .syncDeferred:
+      guard unsafe state.pointee.syncs.hasDeferred else { return SQLITE_OK }
+      // As SQLite asks for a log of FULL, and on Apple systems of `fullfsync`.
+      return unsafe sync(log, LogSyncs.flags)
+    }
     return SQLITE_OK
   }
 

@@ -5,7 +5,8 @@ import CPurchaseSQLite
 ///
 /// SQLite writes the pages of a commit one by one, each with its own header: forty system calls for a payload of 8 KB, a
 /// quarter of the time of an enqueue. This layer writes the pending bytes before every sync. With `synchronous=FULL` a
-/// commit ends with a sync, so a commit that has returned is as durable as without this layer. An error of the coalesced
+/// commit ends with a sync, so a commit that has returned is as durable as without this layer, unless it is promised only
+/// soon (``LogSyncs``). An error of the coalesced
 /// write is the error of that sync: the commit fails, and SQLite rolls it back. No other connection needs the pending
 /// bytes: the pages of a log count from the end of their commit (<https://sqlite.org/walformat.html>). No bytes are
 /// pending after the write lock is released, because another connection may write there then. All other files are

@@ -56,7 +56,7 @@ extension SyncEngine {
   }
 
   func stopTimers() {
-    for timer in [Timer.timer, .wake, .listing] { stop(timer) }
+    for timer in Timer.allCases { stop(timer) }
     decisions.timer.ended()
     decisions.wakes.forgetPending()
     endListingWait()
@@ -86,6 +86,29 @@ extension SyncEngine {
       report(failed(error))
     }
   }
+
+  /// What was promised soon is durable after a second without another such commit. In the background the file is closed,
+  /// which makes it durable at once.
+  func makeDurableInQuiet() {
+    guard isAwake, tasks[.quiet] == nil, let queue = open.file?.queue, queue.hasSoonCommits else { return }
+    let seen = queue.soonCommits
+    set(.quiet, in: Self.quiet) { $0.quietEnded(after: seen) }
+  }
+
+  private func quietEnded(after seen: Int) {
+    ended(.quiet)
+    guard isAwake, let queue = open.file?.queue else { return }
+    guard queue.soonCommits == seen else { return makeDurableInQuiet() }
+    do throws(QueueError) {
+      try queue.makeDurable()
+    } catch {
+      report(failed(error))
+      lookAgain()
+    }
+  }
+
+  /// In milliseconds.
+  private static let quiet: Int64 = 1_000
 
   /// Reads every value of the file once after the start, on another thread, and isolates damaged rows.
   private func checkFile() {

@@ -1,4 +1,5 @@
 import PurchaseQueue
+import PurchaseSQLite
 
 /// What comes from the store, and what the app has confirmed.
 extension SyncEngine {
@@ -53,6 +54,9 @@ extension SyncEngine {
 
   /// The app has fulfilled, or shown, this outcome: it is not reported again. If it has changed since, such as by a
   /// refund, the later one is still reported.
+  ///
+  /// Survives a kill at once, and a power cut after a second without another call or at the next durable commit. A power cut
+  /// before that reports the outcome once more: fulfil by its key.
   public func confirm(_ outcome: Outcome) throws(SyncError) {
     var isAnswered = true
     // If it cannot be stored, the outcome is published again. One that waits for another account is not: an app that confirms
@@ -80,7 +84,7 @@ extension SyncEngine {
     defer { callEnded() }
     _ = try file()
     do throws(QueueError) {
-      let actions = try stepInOneCommit { (machine, file, now) throws(QueueError) -> [SyncAction] in
+      let actions = try stepInOneCommit(.soon) { (machine, file, now) throws(QueueError) -> [SyncAction] in
         var actions: [SyncAction] = []
         for outcome in outcomes {
           if outcome.isAlreadyOwned, let number = outcome.orderNumber {

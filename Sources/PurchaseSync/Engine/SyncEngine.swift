@@ -33,7 +33,8 @@ public actor SyncEngine {
 
   /// `wake` waits for the moment of wakes that came too fast, `listing` for the moment of a listing that was asked for too
   /// soon or that repeats one that failed.
-  enum Timer: Hashable { case timer, wake, listing }
+  /// `quiet` waits until what was promised soon is made durable.
+  enum Timer: Hashable, CaseIterable { case timer, wake, listing, quiet }
 
   private init(
     configuration: SyncConfiguration, store: any StoreClient, backend: AppBackend,
@@ -144,6 +145,7 @@ extension SyncEngine {
   func callEnded() {
     decisions.presence.callEnds()
     closeInBackground()
+    makeDurableInQuiet()
   }
 
   private func closeInBackground() {
@@ -190,13 +192,14 @@ extension SyncEngine {
   /// Several events in one commit. If it throws, none of them has happened, in the file or in the machine. Sending is
   /// to follow the commit: call `holdSends` first if an event may send.
   func stepInOneCommit<R>(
+    _ promise: CommitPromise = .durable,
     _ events: (inout SyncMachine<SyncFile>, SyncFile, Timestamp) throws(QueueError) -> R
   ) throws(QueueError) -> R {
     guard !isShutDown, let pair = open.pair else { throw .closed(path: configuration.path) }
     var machine = pair.machine
     let now = configuration.now()
     machine.uptime = uptime
-    let result = try pair.file.queue.inOneCommit { () throws(QueueError) in
+    let result = try pair.file.queue.inOneCommit(promise) { () throws(QueueError) in
       try events(&machine, pair.file, now)
     }
     open.pair?.machine = machine

@@ -1,5 +1,6 @@
 import Foundation
 package import PurchaseQueue
+import PurchaseSQLite
 
 /// The orders of the journal, with the capacity that is reserved for their payments.
 extension SyncFile {
@@ -17,12 +18,13 @@ extension SyncFile {
 
   // MARK: Making
 
-  /// Reserves capacity for a purchase and commits the key of its order request, before the user pays.
+  /// Reserves capacity for a purchase and commits the key of its order request, before the user pays. Promised soon: the
+  /// order is durable before the sheet, and a power cut before that leaves an order at the backend that nobody pays.
   package func request(
     account: String, product: String, quantity: Int, proposing key: String, waiting: Set<String>,
     now: Timestamp
   ) throws(QueueError) -> String {
-    try queue.transaction { () throws(QueueError) in
+    try queue.transaction(.soon) { () throws(QueueError) in
       let wish = OrderWish(account: account, product: product, quantity: quantity)
       let key = try self.journal.request(wish, proposing: key, waiting: waiting, now: now)
       try self.reserve(key, now: now)

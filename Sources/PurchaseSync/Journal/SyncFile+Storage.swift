@@ -1,6 +1,7 @@
 import AppStoreReceipts
 import Foundation
 package import PurchaseQueue
+import PurchaseSQLite
 
 /// The machine's storage, implemented on the queue's file.
 extension SyncFile: SyncStorage {
@@ -164,7 +165,7 @@ extension SyncFile: SyncStorage {
   package func recordAttempt(
     _ keys: [EntryKey], keeping state: RetryState?, now: Timestamp
   ) throws(QueueError) {
-    try queue.transaction { () throws(QueueError) in
+    try queue.transaction(.soon) { () throws(QueueError) in
       try self.queue.recordAttempt(keys, now: now)
       if let state { try self.write(state) }
     }

@@ -6,9 +6,6 @@ import PurchaseSQLite
 struct CrashImagesCommand {
   let options: CrashImagesOptions
 
-  /// Workloads that lose a commit if commits are not durable.
-  private static let controls = ["enqueue", "settle", "attempt", "enqueue,settle"]
-
   func execute() async -> Int32 {
     if options.isDamage { return DamageCommand(options: options).execute() }
     if let replay = options.replay { return ImageReplay(address: replay, seed: options.seed).execute() }
@@ -28,8 +25,8 @@ struct CrashImagesCommand {
   private func addresses() -> [String] {
     let names = options.workloads.map(\.name)
     guard options.only.isEmpty else { return names }
-    let controls = ImageDiscipline.allCases.filter { $0 != .production }
-    return names + controls.flatMap { control in Self.controls.map { control.rawValue + ":" + $0 } }
+    return names
+      + ImageDiscipline.allCases.flatMap { control in control.losing.map { control.rawValue + ":" + $0 } }
   }
 }
 

@@ -47,10 +47,10 @@ struct CrashImagesReport {
     return rows
   }
 
-  /// True if nothing is lost, corrupt or broken, and each control loses a commit.
+  /// True if nothing is lost, corrupt or broken, and each control loses or damages one.
   var holds: Bool {
     rows.allSatisfy { row in
-      row.name.hasPrefix("control") ? row.lost > 0 : row.lost + row.corrupt + row.broken == 0
+      row.name.hasPrefix("control") == (row.lost + row.corrupt + row.broken > 0)
     }
   }
 

@@ -1,3 +1,5 @@
+import PurchaseSQLite
+
 /// The operations of a workload.
 enum ImageKind: String, CaseIterable, Sendable {
   // The beginning of a workload. Without one of these, it begins with a queue that has entries of every kind.
@@ -30,12 +32,22 @@ enum ImageKind: String, CaseIterable, Sendable {
   /// The backend was restored: settled transactions are offered again.
   case epoch
   case checkpoint
+  /// As SQLite does by itself when the log is long: the log stays, and the next commit starts it again.
+  case checkpointPassive = "checkpoint-passive"
   case vacuum
   /// Closed and opened again.
   case reopen
 
   static let beginnings: [ImageKind] = [.create, .migrate, .reinstall, .salvage]
   static let operations = allCases.filter { !beginnings.contains($0) }
+
+  /// When its last commit survives a power cut.
+  var promise: CommitPromise {
+    switch self {
+    case .attempt, .finish, .confirm: .soon
+    default: .durable
+    }
+  }
 }
 
 /// Operations one after the other; the first may be a beginning.

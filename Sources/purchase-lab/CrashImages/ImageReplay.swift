@@ -71,7 +71,6 @@ struct ImageReplay {
     let judge = ImageJudge(site: recorded.site, seed: seed)
     var replay = CrashReplay(start: recorded.start, log: recorded.log)
     var timeline: [LogicalState] = []
-    var returned = 0
     func note() {
       let kept = CrashState(all: .kept, count: replay.pending.count)
       guard case .recovered(let state) = judge.verdict(on: replay.image(kept), known: []) else { return }
@@ -84,7 +83,6 @@ struct ImageReplay {
       Terminal.line("\(replay.position)  \(recorded.log[replay.position - 1].summary)")
       note()
     }
-    if replay.isAtEnd { returned = timeline.count - 1 }
     Terminal.line("then the power fails\(replay.isAtEnd ? ", after the call has returned" : "")")
     for (operation, fate) in zip(replay.pending, state.fates) {
       Terminal.line("  \(CrashState([fate]).text)  \(operation.summary)")
@@ -97,11 +95,11 @@ struct ImageReplay {
     case .broken(let what):
       Terminal.line(what)
     case .recovered(let found):
-      if let index = timeline.lastIndex(of: found) {
-        Terminal.line(index >= returned ? "nothing is wrong" : "a commit that had returned is gone")
-        return index >= returned ? ExitCode.ok : ExitCode.promiseBroken
+      if recorded.mayLeave(found, timeline, isAtEnd: replay.isAtEnd) {
+        Terminal.line("nothing is wrong")
+        return ExitCode.ok
       }
-      if recorded.earlier.contains(found) {
+      if recorded.earlier.contains(found) || timeline.contains(found) {
         Terminal.line("a commit that had returned is gone")
         return ExitCode.promiseBroken
       }

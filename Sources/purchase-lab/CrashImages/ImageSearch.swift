@@ -42,7 +42,6 @@ struct ImageSearch {
     replay.advance(to: recorded.begin)
     // A kill here loses nothing: the file holds the state after its last commit.
     try note(killed(replay, judge), at: replay, &tally)
-    let returned = timeline.count - 1
     while !replay.isAtEnd {
       replay.advance()
       try note(killed(replay, judge), at: replay, &tally)
@@ -52,8 +51,7 @@ struct ImageSearch {
       tally.states += states.count
       for state in states {
         let verdict = verdict(on: state, replay, judge, &tally)
-        // At the end the last operation has returned as well.
-        check(verdict, from: isLast ? timeline.count - 1 : returned, state, replay, &tally)
+        check(verdict, state, replay, &tally) { recorded.mayLeave($0, timeline, isAtEnd: isLast) }
       }
     }
     tally.fingerprint = Int64(bitPattern: hash.value)
@@ -99,16 +97,16 @@ struct ImageSearch {
   private static let sampling = 64
 
   private func check(
-    _ verdict: ImageVerdict, from returned: Int, _ state: CrashState, _ replay: CrashReplay,
-    _ tally: inout ImageTally
+    _ verdict: ImageVerdict, _ state: CrashState, _ replay: CrashReplay, _ tally: inout ImageTally,
+    _ mayLeave: (LogicalState) -> Bool
   ) {
     switch verdict {
     case .broken(let what):
       let kind: ImageFailure.Kind = what.hasPrefix("invariant") ? .broken : .corrupt
       tally.add(failure(kind, what, state, replay))
     case .recovered(let found):
-      if timeline[returned...].contains(found) { return }
-      if earlier.contains(found) || timeline[..<returned].contains(found) {
+      if mayLeave(found) { return }
+      if earlier.contains(found) || timeline.contains(found) {
         tally.add(failure(.lost, "invariant 12: a commit that had returned is gone", state, replay))
       } else {
         tally.add(failure(.corrupt, "invariant 12: the file was never in this state", state, replay))

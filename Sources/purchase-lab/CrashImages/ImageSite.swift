@@ -71,12 +71,14 @@ final class ImageSite {
   /// The outside acts first: the person pays, the backend grants, the store finishes.
   func run(_ kind: ImageKind) throws(QueueError) {
     now = now.adding(milliseconds: 1_000)
+    disk.leavesOut = discipline.leavesOut(in: kind)
+    defer { disk.leavesOut = .none }
     switch kind {
     case .create, .migrate, .reinstall, .salvage: try open()
     case .reopen:
       close()
       try open()
-    case .checkpoint, .vacuum: try tidy(kind)
+    case .checkpoint, .checkpointPassive, .vacuum: try tidy(kind)
     case .enqueue, .enqueueAgain, .group: try enqueue(kind)
     case .settle, .finish, .confirm, .discard: try end(kind)
     case .order: try makeOrder()
@@ -90,10 +92,10 @@ final class ImageSite {
     // `maintain` does this when enough space would be freed.
     try queue.exclusively { () throws(QueueError) in
       try QueueError.wrap(Self.path) { () throws(SQLiteError) in
-        if kind == .vacuum {
-          try queue.connection.vacuum()
-        } else {
-          _ = try queue.connection.checkpoint()
+        switch kind {
+        case .vacuum: try queue.connection.vacuum()
+        case .checkpointPassive: try queue.connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        default: _ = try queue.connection.checkpoint()
         }
       }
     }
@@ -192,16 +194,42 @@ enum ImageDiscipline: String, CaseIterable, Sendable {
   case walNormal = "wal-normal"
   /// A rollback journal whose removal is not made durable.
   case rollbackFull = "rollback-full"
+  /// The arrival of a purchase that is promised soon only.
+  case arrivalSoon = "arrival-soon"
+  /// A verdict that is promised soon only.
+  case verdictSoon = "verdict-soon"
+  /// A log that starts again, and frames follow before its header is durable.
+  case headerUnsynced = "header-unsynced"
 
   /// As the address of an image begins.
   func name(of workload: ImageWorkload) -> String {
     self == .production ? workload.name : rawValue + ":" + workload.name
   }
 
+  /// Workloads that lose a commit with it.
+  var losing: [String] {
+    switch self {
+    case .production: []
+    case .walNormal, .rollbackFull: ["enqueue", "settle", "postpone", "enqueue,settle"]
+    case .arrivalSoon: ["enqueue", "enqueue,enqueue", "group"]
+    case .verdictSoon: ["settle", "enqueue,settle"]
+    case .headerUnsynced: ["checkpoint-passive,enqueue", "checkpoint-passive,settle"]
+    }
+  }
+
+  /// The syncs that are left out in an operation.
+  func leavesOut(in kind: ImageKind) -> FaultDisk.SyncsLeftOut {
+    switch (self, kind) {
+    case (.arrivalSoon, .enqueue), (.arrivalSoon, .group), (.verdictSoon, .settle): .all
+    case (.headerUnsynced, _): .ofHeaders
+    default: .none
+    }
+  }
+
   /// SQL to be run after the opening, on the connection of this harness only.
   var settings: String? {
     switch self {
-    case .production: nil
+    case .production, .arrivalSoon, .verdictSoon, .headerUnsynced: nil
     case .walNormal: "PRAGMA synchronous=NORMAL"
     case .rollbackFull: "PRAGMA journal_mode=DELETE; PRAGMA synchronous=FULL"
     }

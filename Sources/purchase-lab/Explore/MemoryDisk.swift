@@ -11,6 +11,7 @@ final class MemoryDisk: ExplorationDisk {
   let hasVault: Bool
   private var storage: MemoryStorage
   private var image: MemoryStorage?
+  private var soon = SoonCommits<MemoryStorage>()
   private var vault: [(order: OrderDocument, account: String)] = []
   private var vaultFails = false
 
@@ -31,7 +32,17 @@ final class MemoryDisk: ExplorationDisk {
 
   func kill(_ close: () -> Void) { close() }
 
+  func beginSoonCommit() { soon.begin(from: storage.copy()) }
+  func dropSoonCommit() { soon.dropLast() }
+  func allIsDurable() { soon.allAreDurable() }
+
+  func cutPower(keeping kept: Int) -> Bool {
+    if let rest = soon.cut(keeping: kept) { storage = rest }
+    return true
+  }
+
   func wipe() {
+    soon.allAreDurable()
     storage = MemoryStorage(limits: limits)
     guard !vaultFails else { return }
     for item in vault { storage.add(item.order, account: item.account) }
@@ -41,6 +52,7 @@ final class MemoryDisk: ExplorationDisk {
 
   func restoreImage() -> Bool {
     guard let image else { return false }
+    soon.allAreDurable()
     storage = image.copy()
     return true
   }
