@@ -246,12 +246,21 @@ extension EngineSimulation {
       let isWhole = isPowerCut ? watch.content.mayPrecede(atKill) : watch.content == atKill
       checker.expect(.prefix, isWhole, "the file does not hold what was committed")
     }
+    if isPowerCut { forgetLostAttempts() }
     isPowerCut = false
     for process in dead { relaunch(process) }
     if dead.isEmpty || !dead.contains(where: { $0.name == "app" }) {
       later(100) { [self] in
         if !processes.contains(where: { $0.name == "app" && !$0.hasEnded }) { launch("app") }
       }
+    }
+  }
+
+  /// The sends whose attempts the power cut took.
+  private func forgetLostAttempts() {
+    for (key, row) in watch?.content.rows ?? [:] {
+      let sale = Names.transaction(EntryKey(rawValue: key))
+      if let count = sends[sale], count > row.attempts { sends[sale] = row.attempts }
     }
   }
 

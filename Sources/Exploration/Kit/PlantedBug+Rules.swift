@@ -15,7 +15,8 @@ extension MachineBug {
     // Their entries are gone without a verdict: a later delivery of the store finds them settled.
     case .evictsOldest, .quarantineDeletes: [.launchKeeps, .finishesSettled]
     case .enqueueNotDurable, .arrivalSoon: [.launchKeeps]
-    case .acknowledgeInTwoCommits, .verdictSoon: [.launchKeeps, .tellsSettled]
+    case .acknowledgeInTwoCommits: [.launchKeeps, .tellsSettled]
+    case .verdictSoon: [.launchInvents, .launchKeeps, .tellsSettled]
     case .backendForgetsTransactions, .keysByInstallation: [.creditsOnce]
     case .answersBeforeCommit: [.answersDurable]
     case .finishesBeforeCommit: [.finishAfterCredit]

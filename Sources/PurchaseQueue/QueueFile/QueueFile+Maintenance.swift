@@ -9,6 +9,11 @@ extension QueueFile {
   /// call.
   package func maintain(now: Timestamp) throws(QueueError) {
     try dropOldTombstones(now: now)
+    try maintainLog(now: now)
+  }
+
+  /// The part of `maintain` that each pause needs: the rest looks at each tombstone.
+  package func maintainLog(now: Timestamp) throws(QueueError) {
     try exclusively { () throws(QueueError) in
       try self.read { () throws(SQLiteError) in
         let pages = try (all: self.connection.pages, free: self.connection.freePages)

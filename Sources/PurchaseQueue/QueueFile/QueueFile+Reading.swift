@@ -58,6 +58,11 @@ extension QueueFile {
   package func entries(
     in lane: Lane, readyBy moment: Timestamp, limit: Int = 100, dueFirst: Bool = false
   ) throws(QueueError) -> [Entry] {
+    // The usual case. With postponed entries, the two groups meet in a table of their own.
+    guard try nextReadyAt(in: lane) != nil else {
+      return try entries(
+        of: lane, statements.turns.neverPostponed, [.text(lane.rawValue), .integer(Int64(limit))])
+    }
     let values: [SQLValue] = [
       .text(lane.rawValue), .integer(Int64(limit)), .integer(moment.milliseconds), .integer(dueFirst ? 1 : 0),
     ]

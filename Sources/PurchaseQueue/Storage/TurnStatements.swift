@@ -9,6 +9,8 @@ struct TurnStatements {
   let first: PreparedStatement
   /// The entries of a lane that may be sent, in order.
   let ready: PreparedStatement
+  /// The same of a lane without postponed entries.
+  let neverPostponed: PreparedStatement
   let firstReady: PreparedStatement
   let firstPostponed: PreparedStatement
   let firstPostponedInLane: PreparedStatement
@@ -28,8 +30,7 @@ struct TurnStatements {
     """
 
   init(_ connection: borrowing Connection) {
-    let (isReady, isPostponed) = (Self.isReady, Self.isPostponed)
-    let columns = Self.columns
+    let (isReady, isPostponed, columns) = (Self.isReady, Self.isPostponed, Self.columns)
     head = PreparedStatement(
       connection,
       """
@@ -66,6 +67,13 @@ struct TurnStatements {
           WHERE lane=?1 AND \(isPostponed) AND ready_at<=?3 ORDER BY ready_at, place LIMIT ?2)
         ORDER BY turn, due, place LIMIT ?2) AS found
       LEFT JOIN entries AS row ON row.place=found.place ORDER BY found.turn, found.due, found.place
+      """)
+    neverPostponed = PreparedStatement(
+      connection,
+      """
+      SELECT \(columns) FROM (
+        SELECT place FROM entries WHERE lane=?1 AND \(isReady) ORDER BY place LIMIT ?2) AS found
+      LEFT JOIN entries AS row ON row.place=found.place ORDER BY found.place
       """)
     firstReady = PreparedStatement(
       connection,

@@ -11,6 +11,8 @@ package final class SyncFile {
   /// The retry state that was read last, and its text in the file.
   var lastRetryState: (text: String, state: RetryState)?
 
+  /// When old orders and tombstones were dropped last.
+  private var prunedAt: Timestamp?
   /// Whether the vault has been read, and agrees with the identity in this file.
   var isIdentityChecked = false
   /// How often the vault failed to answer whether it holds an identity.
@@ -48,7 +50,20 @@ package final class SyncFile {
     }
   }
 
+  /// How often old orders and tombstones are looked for, in milliseconds: it reads all of them, and they are kept for days.
+  private static var pruningInterval: Int64 { 3_600_000 }
+
   private func tidyUp(now: Timestamp) throws(QueueError) {
+    // A clock that went back has made nothing old.
+    if let prunedAt, now.milliseconds - prunedAt.milliseconds < Self.pruningInterval {
+      return try queue.maintainLog(now: now)
+    }
+    try prune(now: now)
+    try queue.maintain(now: now)
+    prunedAt = now
+  }
+
+  private func prune(now: Timestamp) throws(QueueError) {
     try queue.transaction { () throws(QueueError) in
       let pruned = try self.journal.prune(
         keeping: self.queue.limits.tombstones,
@@ -59,6 +74,5 @@ package final class SyncFile {
       // opening.
       if self.queue.hasVault { for number in pruned { self.queue.unprotect("order." + number) } }
     }
-    try queue.maintain(now: now)
   }
 }

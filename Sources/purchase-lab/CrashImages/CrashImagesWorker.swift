@@ -45,8 +45,8 @@ struct CrashImagesWorker {
   }
 
   private func run(_ workload: ImageWorkload, _ discipline: ImageDiscipline) throws -> Line {
-    // A control needs only one loss.
-    let cap = discipline == .production ? options.cap : max(8, options.cap / 8)
+    // A control needs only one loss, and a few writes have some dozen fates.
+    let cap = discipline == .production ? options.cap : max(32, options.cap / 8)
     var search = ImageSearch(workload, discipline, seed: options.seed, cap: cap)
     var tally = ImageTally(workload.name)
     let milliseconds = try ProcessorTime.milliseconds { tally = try search.run() }
