@@ -44,7 +44,7 @@ import Testing
       .leaseFreedEarly: ["14"], .leaseKept: ["S2", "S5", "24", "40"], .wrongAccountAfterAwait: ["6"],
       .finishInADefer: ["3", "13"], .outcomeToldEarly: ["23"], .confirmedForTheApp: ["23"],
       .streamNeverEnds: ["S3"], .ownedWithoutOrder: ["36"], .cancelledIsUnpaid: ["3"], .oneKeyForAll: ["9"],
-      .deviceOrderNotSent: ["24", "40", "41"], .ownerDropped: ["32"], .userNotNamed: ["32"],
+      .deviceOrderNotSent: ["41"], .ownerDropped: ["32"], .userNotNamed: ["32"],
       .restoredForAnyone: ["32"], .vaultMovesAlong: ["6"], .idsBelieved: ["39"], .refundsAddUp: ["43"],
       .bundleCountsOnce: ["44"], .seatsByToken: ["45"], .seatsPaid: ["45"],
       .wakeForgotten: ["24", "40"], .ceilingOfAShift: ["24", "26", "41"], .retriesAtOnce: ["8", "42"],
