@@ -42,10 +42,18 @@ let lab: [Target] = [
       "PurchaseSyncTesting", "MemoryModels", "Fleet", "CPurchaseSQLite",
     ],
     swiftSettings: settings),
+  .target(
+    name: "BrokenBackends",
+    dependencies: [
+      "BackendConformance", "PurchaseSyncTesting", "PurchaseSync", "PurchaseQueue", "PurchaseSQLite",
+      "LoopbackHTTP", "AppStoreReceipts", "TestSupport",
+    ],
+    swiftSettings: settings),
   .executableTarget(
     name: "purchase-lab",
     dependencies: [
-      "Exploration", "Fleet", "Bench", "FaultInjection", "CommandLineTools", "ScenarioFormat",
+      "Exploration", "Fleet", "Bench", "BrokenBackends", "FaultInjection", "CommandLineTools",
+      "ScenarioFormat",
       "ProcessFaults", "Specification", "PurchaseSyncTesting", "PurchaseSync", "PurchaseQueue",
       "PurchaseSQLite", "AppStoreReceipts", "MemoryModels",
     ],
@@ -80,8 +88,8 @@ let lab: [Target] = [
   test(
     "BackendConformanceTests",
     [
-      "BackendConformance", "PurchaseSyncTesting", "PurchaseSync", "PurchaseQueue", "PurchaseSQLite",
-      "LoopbackHTTP", "AppStoreReceipts", "TestSupport",
+      "BackendConformance", "BrokenBackends", "PurchaseSyncTesting", "PurchaseSync", "PurchaseSQLite",
+      "AppStoreReceipts", "TestSupport",
     ]),
   test(
     "FaultInjectionTests",

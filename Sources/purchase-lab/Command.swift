@@ -8,6 +8,7 @@ enum Command: ProgramCommand {
   case explore(ExploreOptions)
   case replay(ReplayOptions)
   case crashImages(CrashImagesOptions)
+  case brokenBackends(BrokenBackendsCommand)
   case fleet(FleetOptions)
   case bench(BenchOptions)
   // Hidden commands: child processes of the others.
@@ -23,7 +24,9 @@ enum Command: ProgramCommand {
     cut power, fleets of devices and measurements.
     """
   static let examples = ["explore --seeds 10000", "crash-images"]
-  static let commands: [CommandHelp<Command>] = [.explore, .replay, .crashImages, .fleet, .bench]
+  static let commands: [CommandHelp<Command>] = [
+    .explore, .replay, .crashImages, .brokenBackends, .fleet, .bench,
+  ]
   static let topics: [HelpTopic] = []
 
   static func hidden(_ name: String, _ arguments: [String]) -> Result<Command, UsageError>? {
@@ -46,6 +49,7 @@ enum Command: ProgramCommand {
     case .explore(let options): return ExploreCommand(options: options).execute()
     case .replay(let options): return ReplayCommand(options: options).execute()
     case .crashImages(let options): return await CrashImagesCommand(options: options).execute()
+    case .brokenBackends(let command): return await command.execute()
     case .fleet(let options): return FleetCommand(options: options).execute()
     case .bench(let options): return await BenchCommand(options: options).execute()
     case .crashImagesWorker(let options): return CrashImagesWorker(options: options).execute()

@@ -56,6 +56,19 @@ extension CommandHelp<Command> {
       parse: { CrashImagesOptions.parse($0).map(Command.crashImages) })
   }
 
+  static var brokenBackends: Self {
+    Self(
+      name: "broken-backends", arguments: "[options]",
+      summary: "run all checks against each backend that is broken on purpose",
+      options: BrokenBackendsCommand.table.help,
+      examples: ["broken-backends", "broken-backends --only double-grant,race-order"],
+      exits: """
+          1    a check that is about a bug passes, or one fails that the table does not
+               name, or one fails a backend that is right
+        """,
+      parse: { BrokenBackendsCommand.parse($0).map(Command.brokenBackends) })
+  }
+
   static var fleet: Self {
     Self(
       name: "fleet", arguments: "[options]",

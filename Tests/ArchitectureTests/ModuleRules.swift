@@ -67,17 +67,25 @@ struct ModuleRules: Sendable {
         "CPurchaseSQLite",
       ]),
       toolchain: system.union(["Foundation", "FoundationNetworking"])),
+    "Sources/BrokenBackends": ModuleRules(
+      project: storage.union([
+        "PurchaseSync", "PurchaseSyncTesting", "BackendConformance", "LoopbackHTTP", "TestSupport",
+      ]),
+      toolchain: ["Foundation"]),
     "Simulator": ModuleRules(
       project: commands.union(["BackendConformance", "AppStoreDocuments"]),
       toolchain: system.union(["Foundation", "FoundationNetworking"])),
     "Sources/purchase-lab": ModuleRules(
-      project: commands.union(["FaultInjection", "MemoryModels", "Exploration", "Fleet", "Bench"]),
+      project: commands.union([
+        "FaultInjection", "MemoryModels", "Exploration", "Fleet", "Bench", "BrokenBackends",
+      ]),
       toolchain: system.union(["Foundation"])),
   ]
 
   /// The targets that only `PURCHASE_SYNC_LAB=1` adds to the package.
   static let lab: Set = [
-    "Exploration", "Fleet", "Bench", "purchase-lab", "CommandTestSupport", "ExplorationTests", "FleetTests",
+    "Exploration", "Fleet", "Bench", "BrokenBackends", "purchase-lab", "CommandTestSupport",
+    "ExplorationTests", "FleetTests",
     "LabTests", "LoopbackHTTPTests", "PurchaseSyncTestingTests", "BackendConformanceTests",
     "FaultInjectionTests", "SimulatorTests", "ArchitectureTests",
   ]
@@ -85,7 +93,11 @@ struct ModuleRules: Sendable {
   /// What is compiled for each program.
   static let programs: [String: Set<String>] = [
     "purchase-simulator": parts.union(["BackendConformance"]),
-    "purchase-lab": parts.union(["FaultInjection", "MemoryModels", "Exploration", "Fleet", "Bench"]),
+    "purchase-lab": parts.union([
+      "FaultInjection", "MemoryModels", "Exploration", "Fleet", "Bench", "BrokenBackends",
+      "BackendConformance",
+      "TestSupport",
+    ]),
   ]
 
   private static let parts: Set = [
@@ -105,7 +117,8 @@ struct ModuleRules: Sendable {
   /// A test may import each module that the manifest declares for its target, except those of the lab.
   static let tests = ModuleRules(
     project: commands.union([
-      "AppStoreDocuments", "BackendConformance", "LoopbackHTTP", "FaultInjection", "MemoryModels",
+      "AppStoreDocuments", "BackendConformance", "BrokenBackends", "LoopbackHTTP", "FaultInjection",
+      "MemoryModels",
       "CPurchaseSQLite",
       "purchase_simulator",
       "TestSupport", "CommandTestSupport", "VirtualTime",

@@ -1,5 +1,6 @@
 import AppStoreReceipts
 import BackendConformance
+import BrokenBackends
 import Foundation
 import PurchaseSQLite
 import PurchaseSync
@@ -8,7 +9,7 @@ import TestSupport
 import Testing
 
 /// The conformance checks, without sockets: the mock passes them, and each planted bug is found by the check that is
-/// about it.
+/// about it. That it fails no other one is shown by `purchase-lab broken-backends`.
 @Suite struct BrokenBackendTests {
   private func failures(_ bug: String?, of checks: [ConformanceCheck]) async throws -> [String] {
     let broken = try bug.map { try #require(BrokenBackend(rawValue: $0), "no such bug") }
@@ -32,41 +33,14 @@ import Testing
     let finder = ConformanceCheck.all.filter { $0.name == row.finder }
     var failed = try await failures(bug, of: finder)
     // A race needs requests that overlap, which a busy machine may run one after another.
-    while failed.isEmpty, bug.hasPrefix("race-") { failed = try await failures(bug, of: finder) }
+    while failed.isEmpty, row.isRace { failed = try await failures(bug, of: finder) }
     #expect(failed == [row.finder])
-  }
-
-  /// The checks that a bug must pass or fail: those that its row names, and every third of the others, other ones for
-  /// each row. The whole matrix of bugs and checks: PURCHASE_SYNC_MATRIX=1.
-  private static func checks(for row: BrokenTable.Row) -> [ConformanceCheck] {
-    let step = LongTests.number("PURCHASE_SYNC_MATRIX") == nil ? 3 : 1
-    let first = (BrokenTable.rows.firstIndex { $0.bug == row.bug } ?? 0) % step
-    let named = [row.finder] + row.others
-    return ConformanceCheck.all.enumerated().filter { index, check in
-      index % step == first || named.contains(check.name)
-    }.map(\.element)
-  }
-
-  @Test(.enabled(if: LongTests.areOn), arguments: BrokenTable.rows.map(\.bug))
-  func `a planted bug fails no check that is about something else`(bug: String) async throws {
-    let row = try #require(BrokenTable.rows.first { $0.bug == bug })
-    var failed = Set(try await failures(bug, of: Self.checks(for: row)))
-    let finder = ConformanceCheck.all.filter { $0.name == row.finder }
-    // A race needs requests that overlap, which a busy machine may run one after another.
-    while !failed.contains(row.finder), bug.hasPrefix("race-") {
-      failed.formUnion(try await failures(bug, of: finder))
-    }
-    #expect(failed.contains(row.finder))
-    #expect(failed.subtracting([row.finder] + row.allowed).isEmpty)
-    // A check that sends at once, and one that a race breaks, may meet no overlap.
-    let certain = bug.hasPrefix("race-") ? [] : row.others.filter { !$0.hasPrefix("parallel-") }
-    #expect(failed.isSuperset(of: certain))
   }
 
   @Test func `the table has each planted bug, and each check can fail`() {
     #expect(BrokenTable.rows.map(\.bug) == BrokenBackend.allCases.map(\.rawValue))
     #expect(BrokenBackend.allCases.count >= 300)
-    let seen = Set(BrokenTable.rows.flatMap { [$0.finder] + $0.others })
+    let seen = Set(BrokenTable.rows.flatMap(\.named))
     // The limit is the HTTP server's, which these tests have none of. The other two only a backend without verdicts or
     // without a memory fails.
     let unconfirmed: Set = ["too-large", "claim-without-proof", "parallel-purchases"]

@@ -1,4 +1,5 @@
 import BackendConformance
+import BrokenBackends
 import Foundation
 import PurchaseSQLite
 import PurchaseSync

@@ -52,7 +52,8 @@ struct BuyingFixture: Sendable {
     let shift = self.shift
     return SyncConfiguration(
       path: place + "/queue.sqlite", vault: vault, retry: RetryPolicy().scaled(by: 1_000),
-      now: { Timestamp.wallClock().adding(milliseconds: shift.value) })
+      now: { Timestamp.wallClock().adding(milliseconds: shift.value) }
+    ).patient
   }
 
   var store: MockStoreClient { MockStoreClient(server: server, storeAccount: "apple-id") }

@@ -10,7 +10,11 @@ extension BrokenBackend {
   static let refunds: [BrokenBackend] = [
     BrokenBackend(
       "refunds-unread", "the refund in a proof is ignored",
-      hooks: changingFacts { facts, _, _ in facts.revocationDate = nil }),
+      hooks: changingFacts { facts, _, now in
+        guard facts.revocationDate != nil else { return }
+        // It counts as said now: a notification, which was signed before, does not mend it.
+        (facts.revocationDate, facts.toldAt) = (nil, now.milliseconds)
+      }),
     BrokenBackend(
       "refunds-granted", "a purchase that is refunded before its upload is granted",
       hooks: BrokenHooks(verdicts: { mock, reply, call, credited in
@@ -42,7 +46,7 @@ extension BrokenBackend {
     BrokenBackend(
       "refund-each-time", "each notification of a refund takes one purchase",
       hooks: BrokenHooks(before: { mock, call in
-        guard let notice = try notice(in: call, mock), notice.type.hasPrefix("REFUND") else { return nil }
+        guard let notice = try notice(in: call, mock), notice.type == "REFUND" else { return nil }
         let ids = Set(told(by: notice).map(\.transactionID))
         let isKnown = try mock.backend.model().reversals.contains {
           ids.contains($0.transaction.transactionID)

@@ -37,12 +37,13 @@ extension ConformanceCheck {
     ConformanceCheck(
       "order-filter-pages", "the filter counts on each page", list, needs: [.product]
     ) { lab in
-      for number in try await lab.orders(3) {
+      let numbers = try await lab.orders(3)
+      for number in numbers {
         _ = try await lab.send("POST", ConformanceLab.path(of: number, "cancel"))
         _ = try await lab.order()
       }
       let listed = try await lab.listed("state=cancelled&limit=2")
-      try expect(listed.count >= 3, "the three cancelled orders")
+      try expect(Set(listed.map(\.number)).isSuperset(of: numbers), "the three cancelled orders")
       try expect(listed.allSatisfy { $0.state == "cancelled" }, "only cancelled orders")
     },
     ConformanceCheck("order-list-delivered", "paid orders are listed as delivered", list) { lab in

@@ -22,7 +22,12 @@ enum BackendFile {
     try BackendStoreError.wrap { () throws(FileError) in
       try Disk.system.createForOwner(path)
       for suffix in ["-wal", "-shm"] where try Disk.system.kind(of: path + suffix) == .file {
-        try Disk.system.files.restrictToOwner(path + suffix)
+        do throws(FileError) {
+          try Disk.system.files.restrictToOwner(path + suffix)
+        } catch {
+          // The connection of a server that has just stopped removes them when it closes, at this moment perhaps.
+          guard error.errno == ENOENT else { throw error }
+        }
       }
     }
   }

@@ -66,4 +66,14 @@ extension MockServer {
       return BackendResponse(response)
     }
   }
+
+  /// The answer, made on the calling thread. A planned fault that is no answer loses the connection.
+  package func directAnswer(to request: BackendRequest) throws(TransportError) -> BackendResponse {
+    let call = HTTPRequest(request)
+    switch fault(call) {
+    case nil: return BackendResponse(handler(call))
+    case .respond(let response): return BackendResponse(response)
+    default: throw TransportError(reason: "the connection was lost")
+    }
+  }
 }

@@ -222,7 +222,10 @@ public final class MockServer: Sendable {
   package func verify(by verifier: any ReceiptVerifier) { mock.withLock { $0.verifier = verifier } }
 
   /// Makes the backend of this server ask the store of another one, as a backend asks a store that is not its own.
-  package func useStore(of other: MockServer) { verify(by: StoreInProcess(mock: other.mock)) }
+  package func useStore(of other: MockServer) { verify(by: other.storeInProcess) }
+
+  /// Its store, for another server's backend.
+  package var storeInProcess: some ReceiptVerifier { StoreInProcess(mock: mock) }
 
   /// Sets a function that is called before each row that the backend writes, and before each commit. Tests kill the
   /// process there.

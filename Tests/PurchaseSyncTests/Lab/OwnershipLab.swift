@@ -87,7 +87,8 @@ struct OwnershipLab: Sendable {
       path: place + "/queue.sqlite",
       vault: DirectoryVault(directory: directory + "/" + (vault ?? device) + "-vault"),
       retry: RetryPolicy().scaled(by: 1_000),
-      now: { Timestamp.wallClock().adding(milliseconds: shift.value) })
+      now: { Timestamp.wallClock().adding(milliseconds: shift.value) }
+    ).patient
     configuration.currentAccount = { signedIn }
     return configuration
   }

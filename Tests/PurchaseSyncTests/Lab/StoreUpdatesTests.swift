@@ -34,7 +34,7 @@ import Testing
       }
     }
     let engine = try await SyncEngine.open(
-      SyncConfiguration(path: directory + "/queue.sqlite", limits: limits), store: EmptyStore(),
+      SyncConfiguration(path: directory + "/queue.sqlite", limits: limits).patient, store: EmptyStore(),
       transport: NoBackend(), credentials: { _ in nil })
     try await body(engine)
     await engine.shutdown()

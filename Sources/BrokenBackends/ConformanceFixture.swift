@@ -1,29 +1,26 @@
-import AppStoreReceipts
-import BackendConformance
-import Dispatch
+package import AppStoreReceipts
+package import BackendConformance
 import Foundation
-import LoopbackHTTP
 import PurchaseQueue
-import PurchaseSQLite
-import PurchaseSync
+package import PurchaseSQLite
+package import PurchaseSync
+package import PurchaseSyncTesting
 import TestSupport
 
-@testable import PurchaseSyncTesting
-
 /// A backend and a store of their own, both without sockets. A restart of the backend keeps its file and loses the rest.
-final class ConformanceFixture: Sendable {
+package final class ConformanceFixture: Sendable {
   private let directory: TemporaryDirectory
-  let store: DirectTransport
-  let backend: DirectTransport
+  package let store: DirectTransport
+  package let backend: DirectTransport
   private let hooks: BrokenHooks?
   private let environment: StoreEnvironment
   private let storeServer: MockServer
   /// How long the kit has paused.
-  let paused = Locked(Duration.zero)
+  package let paused = Locked(Duration.zero)
 
-  convenience init(_ broken: BrokenBackend? = nil) throws { try self.init(hooks: broken?.hooks) }
+  package convenience init(_ broken: BrokenBackend? = nil) throws { try self.init(hooks: broken?.hooks) }
 
-  init(hooks: BrokenHooks?, environment: StoreEnvironment = .production) throws {
+  package init(hooks: BrokenHooks?, environment: StoreEnvironment = .production) throws {
     (self.hooks, self.environment) = (hooks, environment)
     directory = try TemporaryDirectory()
     storeServer = try Self.server(directory.path("store.sqlite"), nil, environment)
@@ -39,7 +36,7 @@ final class ConformanceFixture: Sendable {
     backend.begin(server)
   }
 
-  func setFaults(_ faults: FaultPlan) { backend.server?.setFaults(faults) }
+  package func setFaults(_ faults: FaultPlan) { backend.server?.setFaults(faults) }
 
   private static func server(
     _ path: String, _ hooks: BrokenHooks?, _ environment: StoreEnvironment
@@ -69,12 +66,12 @@ final class ConformanceFixture: Sendable {
   }
 
   /// Requests that are being handled are answered first: a second server must not open the file of a running one.
-  func restart() async throws {
+  package func restart() async throws {
     await backend.end()
     try startBackend()
   }
 
-  var site: ConformanceSite {
+  package var site: ConformanceSite {
     var site = ConformanceSite(
       backend: backend, store: store, tokens: ("token-alice", "token-bob"),
       describe: { body, _ in "\(body.count) bytes" })
@@ -90,7 +87,7 @@ private struct StoreOverHTTP: ReceiptVerifier {
   let server: MockServer
 
   func answer(to query: VerificationQuery, now: Timestamp) -> StoreAnswer {
-    let others = StoreInProcess(mock: server.mock)
+    let others = server.storeInProcess
     guard let proof = query.document, proof.kind == .appReceipt || proof.kind == .transactionReceipt,
       // JSON of some MiB takes seconds in a debug build.
       proof.data.utf8.count < 64 << 10
@@ -99,16 +96,19 @@ private struct StoreOverHTTP: ReceiptVerifier {
       about: proof, now: now, others: { others.answer(to: $0, now: now) },
       post: { body, host in
         let path = host == .production ? "verifyReceipt" : "sandbox/verifyReceipt"
-        let call = HTTPRequest(BackendRequest(method: "POST", path: path, headers: [:], body: body))
-        guard server.fault(call) == nil else { return nil }
-        let response = server.handler(call)
-        return (response.status, Data(response.body))
+        let request = BackendRequest(method: "POST", path: path, headers: [:], body: body)
+        do throws(TransportError) {
+          let response = try server.directAnswer(to: request)
+          return (response.status, response.body)
+        } catch {
+          return nil
+        }
       })
   }
 }
 
 /// Calls the handler of a server on a thread of its own, so that requests at the same time overlap.
-final class DirectTransport: BackendTransport {
+package final class DirectTransport: BackendTransport {
   private struct State {
     var server: MockServer?
     var requests = 0
@@ -116,7 +116,7 @@ final class DirectTransport: BackendTransport {
 
   private let state = Locked(State())
 
-  var server: MockServer? { state.value.server }
+  package var server: MockServer? { state.value.server }
 
   func begin(_ server: MockServer) { state.withLock { $0.server = server } }
 
@@ -130,7 +130,7 @@ final class DirectTransport: BackendTransport {
     server?.stop()
   }
 
-  func send(_ request: BackendRequest) async throws(TransportError) -> BackendResponse {
+  package func send(_ request: BackendRequest) async throws(TransportError) -> BackendResponse {
     let server = state.withLock { state in
       state.requests += state.server == nil ? 0 : 1
       return state.server
@@ -152,11 +152,6 @@ final class DirectTransport: BackendTransport {
   ) -> Result<BackendResponse, TransportError> {
     // The limit of the HTTP server.
     guard request.body.count <= 16 << 20 else { return .success(BackendResponse(status: 413, body: Data())) }
-    let call = HTTPRequest(request)
-    switch server.fault(call) {
-    case nil: return .success(BackendResponse(server.handler(call)))
-    case .respond(let response): return .success(BackendResponse(response))
-    default: return .failure(TransportError(reason: "the connection was lost"))
-    }
+    return Result { () throws(TransportError) in try server.directAnswer(to: request) }
   }
 }

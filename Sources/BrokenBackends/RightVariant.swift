@@ -4,18 +4,18 @@ import Foundation
 import LoopbackHTTP
 import PurchaseSQLite
 import PurchaseSync
-import PurchaseSyncTesting
+package import PurchaseSyncTesting
 
 /// A backend that is right in another way than the mock: the rules leave it free. No check may fail it.
-struct RightVariant: Sendable, CustomStringConvertible {
-  var name: String
+package struct RightVariant: Sendable, CustomStringConvertible {
+  package var name: String
   /// The checks that look at what is different.
-  var about: Set<String>
-  var hooks: BrokenHooks
+  package var about: Set<String>
+  package var hooks: BrokenHooks
 
-  var description: String { name }
+  package var description: String { name }
 
-  static let all: [RightVariant] = [
+  package static let all: [RightVariant] = [
     RightVariant(
       name: "absent members are null",
       about: ["owner-unnamed", "order-last-page", "order-times", "form-orders"],

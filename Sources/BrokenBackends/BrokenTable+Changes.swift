@@ -18,7 +18,7 @@ extension BrokenTable {
       """
       refund-before-upload refund-notified-first refund-part refund-part-first refund-part-grows
       refund-part-told refund-part-of-period subscription-refunded period-refunded-alone upgrade-cancelled
-      restart-notified seat-taken-back?
+      restart-notified seat-taken-back
       """),
     row("refund-for-ever", "refund-reversed", "refund-part-grows"),
     row("refund-each-time", "refund-notified-again", "refund-of-one refund-part-grows parallel-refunds"),
@@ -101,7 +101,9 @@ extension BrokenTable {
       notification-silent
       """),
     row("not-renewed-ends", "notification-not-renewed", ""),
-    row("noted-is-granted", "notification-unclaimed", "receipt-two-accounts parallel-notified id-alone"),
+    row(
+      "noted-is-granted", "notification-unclaimed",
+      "receipt-two-accounts claim-transaction parallel-notified id-alone"),
     row("consent-takes-back", "consent-rescinded", ""),
     row("consent-unread", "consent-rescinded", ""),
     row(
@@ -118,7 +120,7 @@ extension BrokenTable {
     row(
       "renewal-to-sender", "subscription-renewal-owner",
       """
-      id-of-chain chain-on-device chain-of-device chain-adopted subscription-renewal-once
+      id-of-chain chain-on-device chain-adopted subscription-renewal-once
       subscription-upgraded period-refunded-alone parallel-renewal
       """),
     row("upgrades-ignored", "subscription-upgraded", "upgrade-cancelled"),

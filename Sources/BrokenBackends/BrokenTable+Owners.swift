@@ -37,10 +37,10 @@ extension BrokenTable {
     row(
       "owner-untold", "owner-on-device",
       """
-      owner-unnamed owner-without-token chain-on-device adoption-later adoption-told next-phone
+      owner-unnamed owner-without-token chain-on-device chain-of-device adoption-later adoption-told next-phone
       refund-part-private period-lapsed-owner
       """),
-    row("credits-signed-in", "owner-without-token", "adoption-later signed-in-refused"),
+    row("credits-signed-in", "owner-without-token", "adoption-later signed-in-refused chain-of-device"),
     row("claims-all", "receipt-two-accounts", ""),
     row("claimed-order-ignored", "claimed-order", "claimed-order-of-other"),
     row("claimed-order-untold", "claimed-order-told", ""),
@@ -64,16 +64,11 @@ extension BrokenTable {
     row("renewals-from-device", "chain-of-device", ""),
     row("adoption-without-renewals", "chain-adopted", ""),
     row("adopts-again", "device-kept", "restart-adoption"),
-    row("adopts-all", "device-own", "uuid-case-adoption parallel-adoptions device-adopted?"),
+    row("adopts-all", "device-own", "uuid-case-adoption parallel-adoptions device-adopted"),
     row("adopts-twice", "device-adopted", "adoption-again parallel-adoptions"),
+    row("adoption-unnamed", "device-adopted", "form-adoption parallel-adoptions"),
     row(
-      "adoption-unnamed", "device-adopted",
-      """
-      chain-adopted adoption-again adoption-told next-phone form-adoption uuid-case-adoption
-      parallel-adoptions device-own?
-      """),
-    row(
-      "device-secret-ignored", "device-secret", "device-beside-account adoption-credentials? restart-device"),
+      "device-secret-ignored", "device-secret", "device-beside-account adoption-credentials restart-device"),
     row("device-name-ignored", "device-mismatch", ""),
     row("adoption-by-name", "adoption-credentials", ""),
     row("signed-in-unchecked", "signed-in-refused", ""),

@@ -37,8 +37,8 @@ extension BrokenTable {
     row(
       "ends-in-seconds", "entitlement-end",
       """
-      id-of-chain? chain-on-device? chain-adopted? subscription-renewed? subscription-renewal-owner?
-      subscription-renewal-notified?
+      id-of-chain chain-on-device chain-adopted subscription-renewed subscription-renewal-owner
+      subscription-renewal-notified
       """),
     row("all-in-sandbox", "entitlement-place", ""),
     row("retry-in-milliseconds", "retry-after-seconds", ""),
@@ -74,7 +74,9 @@ extension BrokenTable {
       upload-claim-twice parallel-accounts parallel-notified parallel-period-notified parallel-proofs
       """),
     row("race-order", "parallel-orders", ""),
-    row("race-duplicate", "parallel-uploads", "parallel-accounts parallel-notified parallel-proofs"),
+    row(
+      "race-duplicate", "parallel-uploads",
+      "parallel-accounts parallel-notified parallel-period-notified parallel-proofs"),
     row("race-noted", "parallel-notified", "parallel-period-notified"),
     row("race-proofs", "parallel-proofs", ""),
     row("race-renewal", "parallel-renewal", ""),

@@ -21,7 +21,7 @@ extension BrokenTable {
       other-product restart-order order-not-ended
       """),
     row("order-one-unit", "order-read", "order-list-as-read"),
-    row("one-token", "order-unique", "* order-key-per-account seats-added"),
+    row("one-token", "order-unique", "* order-key-per-account order-list-as-read seats-added"),
     row(
       "device-orders-rejected", "order-registered-paid",
       """
@@ -59,7 +59,7 @@ extension BrokenTable {
     row("blank-product", "order-no-product", ""),
     row("created-in-seconds", "order-times", "order-list-as-read"),
     row("expires-in-seconds", "order-times", "order-list-as-read"),
-    row("page-skips-one", "order-pages-all", "order-filter-pages?"),
+    row("page-skips-one", "order-pages-all", "order-pages order-filter-pages"),
     row("newest-first", "order-oldest-first", ""),
     row("filter-ignored", "order-filter", "order-filter-pages order-list-delivered"),
     row("filter-on-first-page", "order-filter-pages", ""),
@@ -82,6 +82,6 @@ extension BrokenTable {
     row("registers-once", "register-moves", ""),
     row("registers-open", "register-moves-back", ""),
     row("registers-delivered", "register-delivered", ""),
-    row("registers-unsold", "register-unsold", ""),
+    row("registers-unsold", "register-unsold", "form-orders"),
   ]
 }

@@ -1,0 +1,61 @@
+import BackendConformance
+import PurchaseSyncTesting
+
+/// Complete runs of the checks against a backend that is broken, or right in another way, without sockets.
+package enum BrokenMatrix {
+  /// A check that failed.
+  package struct Failure: Sendable, Codable {
+    package var check: String
+    package var expected: String
+  }
+
+  /// What a run found.
+  package struct Verdict: Sendable, Codable {
+    /// The planted bug, or the right variant.
+    package var backend: String
+    /// The checks that failed, in their order, and what they expected.
+    package var failed: [Failure]
+    /// What is against its row, or against a right variant; empty if it is as it must be.
+    package var problems: [String]
+  }
+
+  /// The names of all backends: each planted bug, and each right variant.
+  package static var backends: [String] { BrokenTable.rows.map(\.bug) + RightVariant.all.map(\.name) }
+
+  /// Runs all checks against this backend.
+  /// - Throws: If there is none of that name, or its files cannot be made.
+  package static func verdict(on backend: String) async throws -> Verdict {
+    if let variant = RightVariant.all.first(where: { $0.name == backend }) {
+      let failed = try await failures(ConformanceFixture(hooks: variant.hooks), of: ConformanceCheck.all)
+      return Verdict(
+        backend: backend, failed: failed,
+        problems: failed.map { "fails \($0.check), and is right: it expected \($0.expected)" })
+    }
+    guard let row = BrokenTable.rows.first(where: { $0.bug == backend }),
+      let broken = BrokenBackend(rawValue: backend)
+    else { throw UnknownBackend(name: backend) }
+    var failed = try await failures(ConformanceFixture(broken), of: ConformanceCheck.all)
+    // A race needs requests that overlap, which a busy machine may run one after another.
+    let finder = ConformanceCheck.all.filter { $0.name == row.finder }
+    for _ in 0..<200 where row.isRace && !failed.contains(where: { $0.check == row.finder }) {
+      failed += try await failures(ConformanceFixture(broken), of: finder)
+    }
+    return Verdict(backend: backend, failed: failed, problems: row.problems(of: Set(failed.map(\.check))))
+  }
+
+  private static func failures(
+    _ fixture: ConformanceFixture, of checks: [ConformanceCheck]
+  ) async throws -> [Failure] {
+    let findings = await ConformanceRun(ConformanceLab(fixture.site)).findings(of: checks)
+    return findings.filter { $0.result != .passed }.map { finding in
+      Failure(check: finding.check, expected: finding.expected ?? "what the site does not have")
+    }
+  }
+}
+
+/// A name that no planted bug and no right variant has.
+package struct UnknownBackend: Error, CustomStringConvertible {
+  let name: String
+
+  package var description: String { "there is no broken backend '\(name)'" }
+}

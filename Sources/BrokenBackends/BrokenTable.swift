@@ -1,0 +1,50 @@
+import BackendConformance
+
+/// Which checks fail with which planted bug: the first is about the bug, the others see it too.
+package enum BrokenTable {
+  package struct Row: Sendable {
+    package var bug: String
+    /// The check that is about the bug.
+    package var finder: String
+    /// Further checks that fail.
+    package var others: [String]
+    /// Whether it breaks uploads or orders as such, so that every check that pays may fail.
+    var isBroad = false
+
+    /// All checks that the row names.
+    package var named: [String] { [finder] + others }
+
+    /// Whether the bug is found only by requests that overlap.
+    package var isRace: Bool { bug.hasPrefix("race-") }
+
+    private static func sendsAtOnce(_ check: String) -> Bool { check.hasPrefix("parallel-") }
+
+    /// The checks that may fail apart from the named ones.
+    private var allowed: Set<String> {
+      // Requests at the same time meet a race wherever they meet.
+      if isRace { return Set(ConformanceCheck.all.map(\.name).filter(Self.sendsAtOnce)) }
+      guard isBroad else { return [] }
+      let paying = ConformanceCheck.all.filter { $0.needs.contains(.store) }.map(\.name)
+      return Set(paying + ["large", "restart-numbers"])
+    }
+
+    /// What a complete run that fails these checks says against the row; empty if it agrees.
+    package func problems(of failed: Set<String>) -> [String] {
+      let unrelated = failed.subtracting(named).subtracting(allowed).sorted()
+      // A check that sends at once, and one that a race breaks, may meet no overlap.
+      let certain = isRace ? [finder] : named.filter { $0 == finder || !Self.sendsAtOnce($0) }
+      let missed = certain.filter { !failed.contains($0) }
+      return unrelated.map { "fails \($0), which its row does not name" }
+        + missed.map { "passes \($0), which its row names" }
+    }
+  }
+
+  package static let rows = orders + uploads + signatures + owners + changes + forms
+
+  /// A row of the table.
+  /// - Parameter others: Names. A `*` stands for the checks that a bug may fail which breaks uploads or orders as such.
+  static func row(_ bug: String, _ finder: String, _ others: String) -> Row {
+    let names = others.split(whereSeparator: \.isWhitespace).map(String.init)
+    return Row(bug: bug, finder: finder, others: names.filter { $0 != "*" }, isBroad: names.contains("*"))
+  }
+}
