@@ -154,6 +154,8 @@ extension ConformanceLab {
   func renew(_ paid: Paid, to product: String? = nil) async throws -> Paid {
     var change: [String: JSONValue] = ["transactionID": .string(paid.transactionID)]
     if let product { change["productID"] = .string(product) }
+    // The period begins now. In the millisecond of the one before, both would end at the same time.
+    try await Task.sleep(for: .milliseconds(2))
     let reply = try await ask("POST", "store/renewals", .object(change))
     guard let told = reply.json?["transactions"]?.array?.last, let id = told["transactionID"]?.string,
       let jws = told["proof"]?.string

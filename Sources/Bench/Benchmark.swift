@@ -26,6 +26,9 @@ package struct Benchmark: Sendable {
       name: "machine", summary: "measure the sync machine, from order to finish", bars: MachineBench.bars,
       measure: { try MachineBench(options: $0).measure($2) }),
     Benchmark(
+      name: "purchase", summary: "measure a purchase through a shop", bars: PurchaseBench.bars,
+      usesDisk: true, measure: { try PurchaseBench(options: $0, child: $1).measure($2) }),
+    Benchmark(
       name: "upload", summary: "measure the uploader against a bare URL session", bars: UploadBench.bars,
       measure: { try await UploadBench(options: $0, child: $1).measure($2) }),
     Benchmark(

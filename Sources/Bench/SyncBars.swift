@@ -12,23 +12,15 @@ enum SyncBars {
 
   static func section(_ workbench: Workbench) throws -> BenchSection {
     var section = BenchSection(title: "system calls that sync, \(BenchPlan.tracedOperations) operations")
-    guard let strace = BenchChild.find("strace") else {
-      section.bars = notMeasured("strace is not installed")
+    guard let tracer = try SyncTracer.find(workbench, command: "bench-load") else {
+      section.bars = notMeasured(SyncTracer.missing)
       return section
     }
-    section.bars = try workbench.scratch { directory in
-      let tracer = Tracer(strace: strace, log: directory + "/strace.log", child: workbench.child)
-      // A container may forbid one process to trace another.
-      let idle = tracer.command + [workbench.child.executable, "bench-load", "idle"]
-      guard try workbench.child.run(idle).status == 0 else {
-        return notMeasured("strace may not trace here")
-      }
-      return try measure(tracer, directory)
-    }
+    section.bars = try workbench.scratch { try measure(tracer, $0) }
     return section
   }
 
-  private static func measure(_ tracer: Tracer, _ directory: String) throws -> [Bar] {
+  private static func measure(_ tracer: SyncTracer, _ directory: String) throws -> [Bar] {
     let path = directory + "/queue.sqlite"
     let creation = try tracer.trace(["enqueue", "--path", path])
     let count = BenchPlan.tracedOperations
@@ -51,47 +43,6 @@ enum SyncBars {
   private static func notMeasured(_ reason: String) -> [Bar] {
     zip(titles, bounds).map {
       Bar(number: 1, what: $0, unit: .count, bound: $1, reason: reason)
-    }
-  }
-
-  private struct Tracer {
-    var strace: String
-    var log: String
-    var child: BenchChild
-
-    var command: [String] { [strace, "-f", "-y", "-qq", "-e", "trace=fsync,fdatasync", "-o", log] }
-
-    func trace(_ arguments: [String]) throws -> [SyncCall] {
-      try child.load(arguments, under: command)
-      return SyncCall.parse(try String(contentsOfFile: log, encoding: .utf8))
-    }
-
-    /// Per operation, without the calls of the same process when it does nothing.
-    func syncs(
-      of work: String, _ count: Int, _ path: String, _ options: [String] = []
-    ) throws -> Double {
-      let nothing = try trace([work, "--path", path, "--count", "0"] + options).count
-      let all = try trace([work, "--path", path, "--count", "\(count)"] + options).count
-      return Double(all - nothing) / Double(count)
-    }
-  }
-}
-
-/// One line of strace: `1234 fdatasync(5</tmp/queue.sqlite-wal>) = 0`.
-struct SyncCall: Equatable {
-  var name: String
-  var path: String
-
-  /// A call that another thread interrupted has two lines; only the first names the file.
-  static func parse(_ log: String) -> [SyncCall] {
-    log.split(separator: "\n").compactMap { line in
-      guard let parenthesis = line.firstIndex(of: "("), !line.contains(" resumed>") else { return nil }
-      let name = line[..<parenthesis].split(separator: " ").last.map(String.init) ?? ""
-      guard ["fsync", "fdatasync"].contains(name), let open = line[parenthesis...].firstIndex(of: "<") else {
-        return nil
-      }
-      let path = line[line.index(after: open)...].prefix { $0 != ">" }
-      return SyncCall(name: name, path: String(path))
     }
   }
 }

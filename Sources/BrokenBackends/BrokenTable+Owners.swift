@@ -37,7 +37,7 @@ extension BrokenTable {
     row(
       "owner-untold", "owner-on-device",
       """
-      owner-unnamed owner-without-token chain-on-device chain-of-device adoption-later adoption-told next-phone
+      owner-unnamed owner-without-token chain-on-device chain-of-device adoption-later adoption-earlier adoption-told next-phone
       refund-part-private period-lapsed-owner
       """),
     row("credits-signed-in", "owner-without-token", "adoption-later signed-in-refused chain-of-device"),
@@ -73,9 +73,10 @@ extension BrokenTable {
     row("adoption-by-name", "adoption-credentials", ""),
     row("signed-in-unchecked", "signed-in-refused", ""),
     row("adopts-later", "adoption-later", "adoption-again"),
+    row("adopts-uploaded", "adoption-earlier", ""),
     row("adopts-once", "adoption-again", ""),
     row("adopts-orders", "adoption-of-orders", ""),
-    row("adoption-untold", "adoption-told", ""),
+    row("adoption-untold", "adoption-told", "adoption-earlier"),
     row("adoption-needs-purchases", "adoption-empty", "adoption-of-orders"),
     row("first-phone-only", "next-phone", "next-phone-account"),
     row("device-beside-refuses", "device-beside-wrong", ""),

@@ -17,7 +17,7 @@ extension BrokenTable {
       "double-grant", "upload-again",
       """
       upload-other-proof upload-claim-twice upload-receipt-only verdict-per-claim claim-environment
-      claim-partial id-again id-unmoved owner-on-device device-again adoption-told next-phone
+      claim-partial id-again id-unmoved owner-on-device device-again adoption-told adoption-earlier next-phone
       refund-reversed refund-part-grows subscription-renewal-once bundle-members seats-refunded
       refund-older-proof uuid-case-credential restart-grant parallel-uploads parallel-accounts
       parallel-notified parallel-period-notified parallel-renewal parallel-proofs

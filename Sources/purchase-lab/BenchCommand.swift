@@ -121,3 +121,24 @@ extension UploadLoad {
     }
   }
 }
+
+extension PurchaseLoad {
+  static func parse(_ arguments: [String]) -> Result<PurchaseLoad, UsageError> {
+    guard arguments.count == 3, let work = Work(rawValue: arguments[0]), let count = Int(arguments[2]),
+      count >= 0
+    else { return .failure(UsageError(message: "bench-purchase needs its work, a path and a number")) }
+    var load = PurchaseLoad()
+    (load.work, load.path, load.count) = (work, arguments[1], count)
+    return .success(load)
+  }
+
+  func execute() async -> Int32 {
+    do {
+      if let figures = try await run() { Terminal.line(figures) }
+      return ExitCode.ok
+    } catch {
+      Terminal.complain("bench-purchase: \(error)")
+      return ExitCode.internal
+    }
+  }
+}

@@ -17,6 +17,7 @@ enum Command: ProgramCommand {
   case exploreWorker(SimulationChoice)
   case benchLoad(BenchLoadOptions)
   case benchUpload(UploadLoad)
+  case benchPurchase(PurchaseLoad)
 
   static let program = Program.lab
   static let introduction = """
@@ -36,6 +37,7 @@ enum Command: ProgramCommand {
     case "explore-worker": SimulationChoice.parse(arguments).map(Command.exploreWorker)
     case "bench-load": BenchLoadOptions.parse(arguments).map(Command.benchLoad)
     case "bench-upload": UploadLoad.parse(arguments).map(Command.benchUpload)
+    case "bench-purchase": PurchaseLoad.parse(arguments).map(Command.benchPurchase)
     default: nil
     }
   }
@@ -57,6 +59,7 @@ enum Command: ProgramCommand {
     case .exploreWorker(let choice): return ExploreWorker(choice: choice).execute()
     case .benchLoad(let options): return options.execute()
     case .benchUpload(let load): return await load.execute()
+    case .benchPurchase(let load): return await load.execute()
     }
   }
 }

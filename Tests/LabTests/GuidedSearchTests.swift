@@ -14,7 +14,7 @@ import Testing
   }
 
   @Test func `one seed gives one search, on one thread and on several`() throws {
-    let runs = LongTests.count(short: 20, long: 200)
+    let runs = 20
     let (one, two) = (try explored(runs, jobs: 1), try explored(runs, jobs: 2))
     #expect(one.search.runs == runs)
     #expect(one.points.map(\.behaviours) == two.points.map(\.behaviours))

@@ -15,7 +15,7 @@ import Testing
   {
     var choice = SimulationChoice()
     (choice.profile, choice.checksProtocol) = (profile, true)
-    let runs = LongTests.count(short: 4, long: 60)
+    let runs = 4
     let sum = try Explorer(choice, jobs: 1).run(1..<UInt64(runs + 1))
     #expect(sum.broken.map { "seed \($0.seed): \($0.violation.what)" } == [])
   }
@@ -23,7 +23,7 @@ import Testing
   @Test func `each step of the engine's simulation is one that the protocol allows`() throws {
     let result = try CommandResult(
       of: [
-        "explore", "--engine", "--specification", "--seeds", "\(LongTests.count(short: 8, long: 200))",
+        "explore", "--engine", "--specification", "--seeds", "8",
         "--jobs", "2",
       ], by: .lab)
     #expect(result.status == 0, "\(result.output.suffix(2_000))\(result.errors)")

@@ -80,6 +80,14 @@ extension BrokenBackend {
           }
         })),
     BrokenBackend(
+      "adopts-uploaded", "an adoption covers only what was uploaded before it",
+      hooks: changingFacts { facts, mock, now in
+        // The purchase counts as paid when it comes.
+        let id = facts.transactionID
+        let isKnown = model(mock)?.purchases.contains { $0.facts.transactionID == id } ?? true
+        if !isKnown { facts.purchaseDate = now.milliseconds }
+      }),
+    BrokenBackend(
       "adopts-once", "a second adoption of a device does nothing",
       hooks: BrokenHooks(before: { mock, call in
         guard let (device, account) = try adoption(in: call, mock) else { return nil }

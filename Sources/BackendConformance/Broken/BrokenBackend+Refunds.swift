@@ -12,8 +12,8 @@ extension BrokenBackend {
       "refunds-unread", "the refund in a proof is ignored",
       hooks: changingFacts { facts, _, now in
         guard facts.revocationDate != nil else { return }
-        // It counts as said now: a notification, which was signed before, does not mend it.
-        (facts.revocationDate, facts.toldAt) = (nil, now.milliseconds)
+        // It counts as newer than the notification that comes with it, which would mend it.
+        (facts.revocationDate, facts.toldAt) = (nil, now.milliseconds + 60_000)
       }),
     BrokenBackend(
       "refunds-granted", "a purchase that is refunded before its upload is granted",

@@ -119,6 +119,21 @@ extension ConformanceCheck {
       }
     },
     ConformanceCheck(
+      "adoption-earlier", "an adoption covers what the device has paid before it and uploads after it",
+      adopted
+    ) { lab in
+      let device = UUID()
+      try await lab.grantedToDevice(device)
+      let paid = try await lab.withClock(movedBy: -60_000) {
+        try await lab.pay(token: nil, storeAccount: lab.unique("apple"))
+      }
+      try await lab.adopts(device)
+      try await lab.gaining(1) {
+        let told = try await lab.told(paid, as: .deviceOfAlice(device), device: device)
+        try expect(told["owner"]?.string == "yours", "the owner yours")
+      }
+    },
+    ConformanceCheck(
       "adoption-again", "a second adoption by the account covers what the device bought since", adopted
     ) { lab in
       let device = UUID()

@@ -1,0 +1,95 @@
+import Foundation
+import PurchaseQueue
+
+/// `bench purchase`: what one purchase through a `Shop` costs, with a store and a backend that answer at once.
+struct PurchaseBench {
+  static let bars = [1, 2, 3]
+
+  private static let backlog = 1_000
+  private static let history = 3_000
+
+  let options: BenchOptions
+  let child: BenchChild
+
+  func measure(_ report: (BenchSection) -> Void) throws {
+    let workbench = try Workbench(below: options.directory, name: "purchase-bench", child)
+    defer { workbench.remove() }
+    if options.wants(1, 2) { report(try syncs(workbench)) }
+    if options.wants(3) { report(try work(workbench)) }
+  }
+
+  // MARK: Syncs
+
+  private func syncs(_ workbench: Workbench) throws -> BenchSection {
+    var section = BenchSection(title: "system calls that sync, counted by strace")
+    let what = "syncs per purchase, from purchase to confirmed"
+    let drained = "syncs for a backlog of \(Self.backlog)"
+    guard let tracer = try SyncTracer.find(workbench, command: "bench-purchase") else {
+      section.bars = [
+        Bar(number: 1, what: what, unit: .count, bound: .atMost(3.2), reason: SyncTracer.missing),
+        Bar(number: 2, what: drained, unit: .count, bound: .atMost(30), reason: SyncTracer.missing),
+      ]
+      return section
+    }
+    section.bars = try workbench.scratch { directory in
+      var bars: [Bar] = []
+      if options.wants(1) {
+        let path = directory + "/shop.sqlite"
+        let (few, many) = (100, options.quick ? 300 : 600)
+        let calls = try [few, many].map { try tracer.trace(["shop", path, "\($0)"]).count }
+        bars.append(
+          Bar(
+            number: 1, what: what, unit: .count, measured: Double(calls[1] - calls[0]) / Double(many - few),
+            bound: .atMost(3.2)))
+      }
+      if options.wants(2) {
+        let path = directory + "/backlog.sqlite"
+        try child.load(["fill", path, "\(Self.backlog)"], command: "bench-purchase")
+        let calls = try tracer.trace(["drain", path, "\(Self.backlog)"]).count
+        bars.append(
+          Bar(number: 2, what: drained, unit: .count, measured: Double(calls), bound: .atMost(30)))
+      }
+      return bars
+    }
+    return section
+  }
+
+  // MARK: Work
+
+  /// Processor time with and without history, in turns.
+  private func work(_ workbench: Workbench) throws -> BenchSection {
+    try workbench.scratch { directory in
+      let old = directory + "/old.sqlite"
+      try child.load(["shop", old, "\(options.quick ? 300 : Self.history)"], command: "bench-purchase")
+      var (fresh, grown): ([PurchaseLoad.Figures], [PurchaseLoad.Figures]) = ([], [])
+      for repetition in 0..<(options.quick ? 3 : 9) {
+        fresh.append(try figures(directory + "/new-\(repetition).sqlite"))
+        grown.append(try figures(old))
+      }
+      let ratios = try Statistics.ratios(
+        grown.map(\.processorMilliseconds), to: fresh.map(\.processorMilliseconds))
+      let past = options.quick ? 300 : Self.history
+      return BenchSection(
+        title: "one purchase through a shop, medians",
+        bars: [
+          try .times(3, "processor time after \(past) purchases / none", ratios, .atMost(1.2))
+        ],
+        notes: [try line("no history", fresh), try line("\(past) purchases before", grown)])
+    }
+  }
+
+  private func figures(_ path: String) throws -> PurchaseLoad.Figures {
+    let output = try child.load(["shop", path, "100"], command: "bench-purchase")
+    return try JSONDecoder().decode(PurchaseLoad.Figures.self, from: Data(output.utf8))
+  }
+
+  private func line(_ name: String, _ figures: [PurchaseLoad.Figures]) throws -> String {
+    let values = try [
+      Statistics.median(figures.map(\.milliseconds)), Statistics.median(figures.map(\.processorMilliseconds)),
+      Statistics.median(figures.map(\.statements)),
+    ]
+    return BenchText.left(name, 24) + "purchase returns after " + BenchText.fixed(values[0], 2) + " ms; "
+      + BenchText.fixed(values[1], 2) + " ms of processor time; " + BenchText.fixed(values[2], 0)
+      + " statements"
+  }
+}

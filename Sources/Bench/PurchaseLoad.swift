@@ -1,0 +1,100 @@
+import Foundation
+import PurchaseQueue
+import PurchaseSQLite
+import PurchaseSync
+
+/// The hidden command `bench-purchase`: what an app does with a shop, in a process of its own.
+package struct PurchaseLoad: Equatable, Sendable {
+  package enum Work: String, CaseIterable, Sendable {
+    /// Purchases through a shop, one after another.
+    case shop
+    /// Transactions into the file, while the backend is away.
+    case fill
+    /// A shop that sends and confirms what is in the file.
+    case drain
+  }
+
+  /// What a process of `shop` measures of one purchase. Medians.
+  struct Figures: Codable {
+    /// From the call of `purchase` until it returned.
+    var milliseconds = 0.0
+    /// Of the process, until the transaction is finished at the store.
+    var processorMilliseconds = 0.0
+    /// Statements of SQLite that began.
+    var statements = 0.0
+  }
+
+  package var work = Work.shop
+  package var path = ""
+  package var count = 0
+
+  package init() {}
+
+  /// Runs it. Returns what the command prints; nil for nothing.
+  package func run() async throws -> String? {
+    try StatementCount.install()
+    let store = QuickStore(serial: Int64(Date().timeIntervalSince1970 * 1e6))
+    switch work {
+    case .shop: return try await purchases(store)
+    case .fill: try await fill(store)
+    case .drain: try await drain(store)
+    }
+    return nil
+  }
+
+  private var configuration: SyncConfiguration {
+    var configuration = SyncConfiguration(path: path)
+    configuration.limits = QueueLimits(
+      entries: 20_000, totalBytes: 1 << 30, tombstones: 20_000, tombstoneBytes: 64 << 20,
+      unconfirmedOutcomes: 20_000)
+    return configuration
+  }
+
+  private func shop(_ store: QuickStore, fulfil: @escaping @Sendable () -> Void) -> Shop {
+    Shop(
+      store: store, backend: QuickBackend(), configuration: configuration, credentials: { _ in "token" },
+      fulfil: { _ in fulfil() })
+  }
+
+  private func purchases(_ store: QuickStore) async throws -> String {
+    let shop = shop(store) {}
+    try await shop.signedIn(as: "alice")
+    let clock = ContinuousClock()
+    var (times, processor, statements): ([Double], [Double], [Double]) = ([], [], [])
+    for index in 0..<count {
+      let (began, spent, run) = (clock.now, ProcessorTime.now, StatementCount.value)
+      guard case .delivered = try await shop.purchase(QuickStore.product, for: "alice") else {
+        throw BenchError.unfinishedPurchases(told: index, of: count)
+      }
+      times.append(Double((clock.now - began).wholeNanoseconds) / 1e6)
+      while store.finished <= index { try await Task.sleep(for: .microseconds(200)) }
+      // What follows a purchase is a part of it: the end of the finish, and the pause after it.
+      try await Task.sleep(for: .milliseconds(10))
+      processor.append(ProcessorTime.now - spent)
+      statements.append(Double(StatementCount.value - run))
+    }
+    await shop.close()
+    guard count > 0 else { return "" }
+    let figures = Figures(
+      milliseconds: try Statistics.median(times), processorMilliseconds: try Statistics.median(processor),
+      statements: try Statistics.median(statements))
+    return String(decoding: try JSONEncoder().encode(figures), as: UTF8.self)
+  }
+
+  private func fill(_ store: QuickStore) async throws {
+    let engine = try await SyncEngine.open(
+      configuration, store: store, transport: QuickBackend(isAway: true), credentials: { _ in "token" })
+    for _ in 0..<count { try await engine.receive(store.transaction()) }
+    await engine.shutdown()
+  }
+
+  private func drain(_ store: QuickStore) async throws {
+    let done = Locked(0)
+    let shop = shop(store) { done.withLock { $0 += 1 } }
+    try await shop.retryNow()
+    let pause = Duration.milliseconds(2)
+    while done.value < count || store.finished < count { try await Task.sleep(for: pause) }
+    while try await !shop.syncEngine().snapshot().outcomes.isEmpty { try await Task.sleep(for: pause) }
+    await shop.close()
+  }
+}
