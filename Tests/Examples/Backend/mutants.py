@@ -115,7 +115,7 @@ MUTANTS = [
     ("proofs.py", '(payload.get("multiSeatInfo") or {}).get("revokedSeatQuantity") or 0', "0", "seats-refund-notified"),
     ("proofs.py", "for online, verifier in self.verifiers:",
      "for online, verifier in [(True, self.verifiers[2][1])]:", "proof-chain-revoked"),
-    ("proofs.py", 'raise Aged("unknownTransaction")', 'raise rejected("old")', "proof-chain-ended"),
+    ("proofs.py", 'raise Aged()', 'raise rejected("old")', "proof-chain-ended"),
     ("proofs.py", 'raise rejected("forged: the store did not sign this proof for this app") from refusal',
      "return peek(text)", "proof-tampered"),
     ("proofs.py", "and self.names_app(text):", "and False:", "seats-unclaimed"),
@@ -179,10 +179,11 @@ def judge(mutant, number, simulator, folder, postgres, store):
 def main(simulator, folder, texts):
     chosen = [mutant for mutant in MUTANTS if all(text in "\t".join(mutant) for text in texts)]
     found = 0
-    with kit.services(simulator, folder) as services:
+    with kit.running(kit.Postgres(folder)) as postgres, \
+            kit.running(kit.Store(simulator, folder, "production")) as store:
         for number, mutant in enumerate(chosen):
             start = time.monotonic()
-            failed = judge(mutant, number, simulator, folder, *services)
+            failed = judge(mutant, number, simulator, folder, postgres, store)
             found += bool(failed)
             seconds = time.monotonic() - start
             print(f"{'found   ' if failed else 'SURVIVED'} {seconds:4.1f} s  {', '.join(failed[:3]):<30} "

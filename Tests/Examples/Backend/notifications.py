@@ -1,8 +1,10 @@
 """What the store says without a claim: by a notification, or when the job asks."""
 
+import contextlib
+
 from contract import check
 from database import perform
-from proofs import STORE, Doubtful, Ruling, SignedDataVerifier, facts
+from proofs import STORE, Doubtful, Ruling, SignedDataVerifier, Unknown, facts
 from rules import judge
 from server import Problem, invalid, route
 
@@ -20,7 +22,7 @@ def notify(request):
 def problem(ruling):
     """The refusal of what is no claim, and so gets no verdict."""
     if ruling.word == "pending" and not isinstance(ruling, Doubtful):
-        return Problem(503, "store", "the store does not answer: send it again", **{"Retry-After": "30"})
+        return Problem(503, "store", "the store does not answer: send it again")
     return invalid("the store did not sign it for this app")
 
 
@@ -58,10 +60,7 @@ def learn_by_asking(body):
     if len(ids) > 100:
         raise invalid("unified_receipt.latest_receipt_info: the store sends at most 100")
     for identifier in ids:
-        try:
+        with contextlib.suppress(Unknown):
             told = facts(STORE.transaction(identifier))
             perform(lambda session: judge(session, told))
-        except Ruling as ruling:
-            if ruling.word != "unknownTransaction":
-                raise
     return 200, {}

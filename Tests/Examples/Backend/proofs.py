@@ -1,5 +1,6 @@
 """What the store says: signed texts, which Apple's library verifies, and answers to questions."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -24,7 +25,14 @@ class Ruling(Exception):
         self.word, self.verdict = word, {"verdict": word, **more}
 
 
-class Aged(Ruling):
+class Unknown(Ruling):
+    """The proof does not hold the transaction, or the store does not know it."""
+
+    def __init__(self):
+        super().__init__("unknownTransaction")
+
+
+class Aged(Unknown):
     """It was right when it was signed, but a certificate has ended since, or was revoked."""
 
 
@@ -39,10 +47,6 @@ def rejected(reason):
 def silent():
     """The store does not answer now, or this backend is not set up as it should be: no fault of the customer."""
     return Ruling("pending", retryAfter=30)
-
-
-def unknown():
-    return Ruling("unknownTransaction")
 
 
 def facts(payload):
@@ -134,7 +138,7 @@ class Store:
                     refusal = error
             else:
                 if not online:
-                    raise Aged("unknownTransaction")
+                    raise Aged()
                 return peek(text)
         raise rejected("forged: the store did not sign this proof for this app") from refusal
 
@@ -142,13 +146,14 @@ class Store:
         """The library verifies the signature, and then finds no app in a notification of seats (3.1.2)."""
         return (peek(text).get("unclaimInfo") or {}).get("bundleId") == self.bundle
 
-    def transaction(self, identifier, environment="Production"):
-        """The present state of a transaction: *Get Transaction Info*."""
-        client = self.clients.get(environment) or self.clients["Production"]
+    def transaction(self, identifier):
+        """The present state of a transaction: *Get Transaction Info*. Its id does not tell the environment."""
         # Anything but digits in a path would be another path.
-        if not (identifier.isascii() and identifier.isdigit()):
-            raise unknown()
-        return self.payload(self.ask(client.get_transaction_info, identifier).signedTransactionInfo)
+        if identifier.isascii() and identifier.isdigit():
+            for client in self.clients.values():
+                with contextlib.suppress(Unknown):
+                    return self.payload(self.ask(client.get_transaction_info, identifier).signedTransactionInfo)
+        raise Unknown()
 
     def statuses(self, chain, environment):
         """The last transaction of each subscription of a customer, with its renewal info, as signed texts."""
@@ -161,7 +166,7 @@ class Store:
             return question(*arguments)
         except APIException as error:
             if error.api_error in (APIError.TRANSACTION_ID_NOT_FOUND, APIError.INVALID_TRANSACTION_ID):
-                raise unknown() from error
+                raise Unknown() from error
             raise silent() from error
         except (requests.RequestException, ValueError) as error:
             raise silent() from error
@@ -174,11 +179,15 @@ class Store:
         status = answer.get("status")
         if status == 21002:
             raise Doubtful("pending")
-        if status in (21003, 21010) or 21100 <= (status or 0) <= 21199 and not answer.get("is-retryable"):
+        # The store spells this name in two ways.
+        is_retryable = answer.get("is_retryable", answer.get("is-retryable"))
+        if status in (21003, 21010) or 21100 <= (status or 0) <= 21199 and not is_retryable:
             raise rejected(f"refused: the store's status is {status}")
         if status not in (0, 21006):
             raise silent()
         receipt = answer.get("receipt") or {}
+        if receipt.get("bundle_id", receipt.get("bid")) != self.bundle:
+            raise rejected("forged: a receipt of another app")
         lists = [receipt.get("in_app") or [receipt]]
         lists += [answer.get("latest_receipt_info") or [], answer.get("latest_expired_receipt_info") or []]
         items = [item for found in lists for item in ([found] if isinstance(found, dict) else found)]

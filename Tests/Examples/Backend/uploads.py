@@ -5,7 +5,7 @@ from database import perform, row
 from notifications import problem
 from orders import register
 from people import admit, credentials, note_device, signed_in
-from proofs import LONGEST_RECEIPT, STORE, Aged, Doubtful, Ruling, facts, rejected, token, unknown
+from proofs import LONGEST_RECEIPT, STORE, Aged, Doubtful, Ruling, Unknown, facts, rejected, token
 from rules import Named, Sender, judge
 from server import Problem, invalid, route
 
@@ -60,7 +60,7 @@ class Questions:
             try:
                 payload = STORE.payload(proof["data"])
                 if payload["transactionId"] != identifier:
-                    raise unknown()
+                    raise Unknown()
                 return facts(payload), True
             except Aged:
                 pass  # As a claim without a proof: the store's present record decides.
@@ -68,8 +68,8 @@ class Questions:
             if proof["data"] not in self.receipts:
                 self.receipts[proof["data"]] = STORE.receipt(proof["data"])
             if identifier not in self.receipts[proof["data"]]:
-                raise unknown()
-        return facts(STORE.transaction(identifier, claim["environment"])), is_receipt
+                raise Unknown()
+        return facts(STORE.transaction(identifier)), is_receipt
 
 
 def answer(claim, questions, sender):
@@ -82,6 +82,7 @@ def answer(claim, questions, sender):
         is_final = row("doubt", **doubted).times >= 4
         return rejected("malformed: the store said so four times").verdict if is_final else ruling.verdict
     except Ruling as ruling:
+        perform(lambda session: session.run("no_doubt", **doubted))
         return ruling.verdict
 
     def work(session):
