@@ -188,9 +188,10 @@ class Store:
         receipt = answer.get("receipt") or {}
         if receipt.get("bundle_id", receipt.get("bid")) != self.bundle:
             raise rejected("forged: a receipt of another app")
-        lists = [receipt.get("in_app") or [receipt]]
-        lists += [answer.get("latest_receipt_info") or [], answer.get("latest_expired_receipt_info") or []]
-        items = [item for found in lists for item in ([found] if isinstance(found, dict) else found)]
+        parts = (
+            receipt.get("in_app") or receipt, answer.get("latest_receipt_info") or [],
+            answer.get("latest_expired_receipt_info") or [])
+        items = [item for part in parts for item in (part if isinstance(part, list) else [part])]
         return {str(item["transaction_id"]) for item in items if "transaction_id" in item}
 
     @staticmethod

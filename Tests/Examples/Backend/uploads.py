@@ -1,5 +1,8 @@
 """`POST /v1/receipts`: each claim gets a verdict, in a transaction of its own."""
 
+import contextlib
+import functools
+
 from contract import check
 from database import perform, row
 from notifications import problem
@@ -22,15 +25,16 @@ def upload(request):
         raise invalid("uid: not the one of the Authorization header")
     sender = Sender(account=name) if kind == "account" else Sender(device=name, signed_in=signed_in(request))
     claims = old_claims(body["receipt-data"]) if is_old else body["claims"]
-    questions = Questions(body.get("proofs") or [])
+    # About a receipt the store is asked once.
+    proofs, receipt = body.get("proofs") or [], functools.cache(STORE.receipt)
     for claim in claims:
-        if claim.get("proof") is not None and claim["proof"] >= len(questions.proofs):
+        if claim.get("proof") is not None and claim["proof"] >= len(proofs):
             raise invalid("proof: there is no such proof in the list")
         if claim["match"] == "bound" and not claim.get("orderNumber"):
             raise invalid("orderNumber: missing in a bound claim")
     admit(name, *secret) if secret else note_device(request)
     echoes = [{"environment": claim["environment"], "transactionID": claim["transactionID"]} for claim in claims]
-    verdicts = [echo | answer(claim, questions, sender) for echo, claim in zip(echoes, claims)]
+    verdicts = [echo | answer(claim, proofs, receipt, sender) for echo, claim in zip(echoes, claims)]
     return 200, {"ledgerEpoch": row("epoch").epoch, "verdicts": verdicts}
 
 
@@ -43,40 +47,29 @@ def old_claims(receipt):
     return [{"transactionID": item, "environment": "Production", "match": "none"} for item in sorted(ids)]
 
 
-class Questions:
-    """The questions of one upload to the store. About a receipt it is asked once."""
-
-    def __init__(self, sent):
-        self.proofs = sent
-        self.receipts = {}
-
-    def facts(self, claim):
-        """The facts of the claimed transaction, and whether the sender has proved to have it."""
-        identifier, proof = claim["transactionID"], {"kind": "none", "data": ""}
-        if claim.get("proof") is not None:
-            proof = self.proofs[claim["proof"]]
-        is_receipt = proof["kind"] in ("appReceipt", "transactionReceipt") and len(proof["data"]) <= LONGEST_RECEIPT
-        if proof["kind"] == "signedTransaction":
-            try:
-                payload = STORE.payload(proof["data"])
-                if payload["transactionId"] != identifier:
-                    raise Unknown()
-                return facts(payload), True
-            except Aged:
-                pass  # As a claim without a proof: the store's present record decides.
-        if is_receipt:
-            if proof["data"] not in self.receipts:
-                self.receipts[proof["data"]] = STORE.receipt(proof["data"])
-            if identifier not in self.receipts[proof["data"]]:
+def proven(claim, proofs, receipt):
+    """The facts of the claimed transaction, and whether the sender has proved to have it."""
+    identifier, proof = claim["transactionID"], {"kind": "none", "data": ""}
+    if claim.get("proof") is not None:
+        proof = proofs[claim["proof"]]
+    if proof["kind"] == "signedTransaction":
+        # An aged one is as none: the store's present record decides.
+        with contextlib.suppress(Aged):
+            payload = STORE.payload(proof["data"])
+            if payload["transactionId"] != identifier:
                 raise Unknown()
-        return facts(STORE.transaction(identifier)), is_receipt
+            return facts(payload), True
+    is_receipt = proof["kind"] in ("appReceipt", "transactionReceipt") and len(proof["data"]) <= LONGEST_RECEIPT
+    if is_receipt and identifier not in receipt(proof["data"]):
+        raise Unknown()
+    return facts(STORE.transaction(identifier)), is_receipt
 
 
-def answer(claim, questions, sender):
+def answer(claim, proofs, receipt, sender):
     """The verdict about a claim."""
     doubted = {"sender": sender.account or sender.device, "id": claim["transactionID"]}
     try:
-        told, is_proven = questions.facts(claim)
+        told, is_proven = proven(claim, proofs, receipt)
     except Doubtful as ruling:
         # One answer cannot know which. The fourth in a row is final.
         is_final = row("doubt", **doubted).times >= 4
