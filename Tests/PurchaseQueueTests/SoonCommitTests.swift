@@ -17,6 +17,31 @@ import Testing
     }
   }
 
+  @Test func `a long log is emptied in the quiet second, and not between two purchases`() async throws {
+    try await withTemporaryDirectory { directory in
+      let path = directory + "/q"
+      let limits = QueueLimits(entries: 1_000, totalBytes: 10 << 20)
+      let queue = try QueueFile(path: path, limits: limits, now: noon)
+      func log() throws -> Int { try Disk.system.size(of: path + "-wal") }
+      for index in 0..<100 { _ = try queue.enqueue(entry("k\(index)", bytes: 8_000), now: noon) }
+      try queue.recordAttempt([key("k1")], now: noon)
+      try queue.maintainLog(now: noon)
+      #expect(try log() > 512 << 10)
+      try queue.makeDurable()
+      try queue.maintainLog(now: noon)
+      #expect(try log() == 0)
+      // It ends all the same if there is no quiet second.
+      var index = 100
+      while try log() <= 3 << 20 {
+        _ = try queue.enqueue(entry("k\(index)", bytes: 8_000), now: noon)
+        index += 1
+      }
+      try queue.recordAttempt([key("k1")], now: noon)
+      try queue.maintainLog(now: noon)
+      #expect(try log() == 0)
+    }
+  }
+
   #if os(Linux) || os(macOS)
     /// What a power cut leaves if nothing that was not synced arrives.
     private static func cut(_ disk: FaultDisk, _ start: DiskImage) throws -> QueueFile {

@@ -23,7 +23,8 @@ extension QueueFile {
       let log = try QueueError.wrapFile(self.path) { () throws(FileError) in
         try self.setup.disk.size(of: self.path + "-wal")
       }
-      guard log > Self.longLog else { return }
+      // What is promised soon is followed by a quiet second: the log is emptied then, and not between two purchases.
+      guard log > (self.hasSoonCommits ? Self.busyLog : Self.longLog) else { return }
       try self.read { () throws(SQLiteError) in _ = try self.connection.checkpoint() }
     }
     try mirrorUnprotected(now: now)
@@ -52,6 +53,8 @@ extension QueueFile {
 
   /// From this size on, emptying the log is worth its three syncs.
   private static var longLog: Int { 512 << 10 }
+  /// The same while more is to come. SQLite itself empties the log at 4 MiB, in the middle of a call.
+  private static var busyLog: Int { 3 << 20 }
   /// A quarter of a megabyte in pages of 1 KiB.
   private static var manyFreePages: Int { 256 }
 

@@ -101,6 +101,7 @@ extension SyncEngine {
     guard queue.soonCommits == seen else { return makeDurableInQuiet() }
     do throws(QueueError) {
       try queue.makeDurable()
+      maintain()
     } catch {
       report(failed(error))
       lookAgain()
