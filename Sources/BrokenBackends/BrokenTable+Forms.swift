@@ -72,6 +72,7 @@ extension BrokenTable {
       "race-grant", "parallel-uploads",
       """
       upload-claim-twice parallel-accounts parallel-notified parallel-period-notified parallel-proofs
+      parallel-renewal
       """),
     row("race-order", "parallel-orders", ""),
     row(

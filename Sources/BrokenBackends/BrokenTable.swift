@@ -21,8 +21,6 @@ package enum BrokenTable {
 
     /// The checks that may fail apart from the named ones.
     private var allowed: Set<String> {
-      // Requests at the same time meet a race wherever they meet.
-      if isRace { return Set(ConformanceCheck.all.map(\.name).filter(Self.sendsAtOnce)) }
       guard isBroad else { return [] }
       let paying = ConformanceCheck.all.filter { $0.needs.contains(.store) }.map(\.name)
       return Set(paying + ["large", "restart-numbers"])
