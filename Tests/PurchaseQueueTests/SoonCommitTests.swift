@@ -17,28 +17,38 @@ import Testing
     }
   }
 
-  @Test func `a long log is emptied in the quiet second, and not between two purchases`() async throws {
+  @Test func `a long log is emptied in a long pause, and not in a short one`() async throws {
     try await withTemporaryDirectory { directory in
       let path = directory + "/q"
       let limits = QueueLimits(entries: 1_000, totalBytes: 10 << 20)
       let queue = try QueueFile(path: path, limits: limits, now: noon)
       func log() throws -> Int { try Disk.system.size(of: path + "-wal") }
       for index in 0..<100 { _ = try queue.enqueue(entry("k\(index)", bytes: 8_000), now: noon) }
-      try queue.recordAttempt([key("k1")], now: noon)
-      try queue.maintainLog(now: noon)
+      try queue.maintainLog(now: noon, isShort: true)
       #expect(try log() > 512 << 10)
-      try queue.makeDurable()
       try queue.maintainLog(now: noon)
       #expect(try log() == 0)
-      // It ends all the same if there is no quiet second.
+      // It ends all the same if there is no long pause.
       var index = 100
       while try log() <= 3 << 20 {
         _ = try queue.enqueue(entry("k\(index)", bytes: 8_000), now: noon)
         index += 1
       }
       try queue.recordAttempt([key("k1")], now: noon)
-      try queue.maintainLog(now: noon)
+      try queue.maintainLog(now: noon, isShort: true)
       #expect(try log() == 0)
+    }
+  }
+
+  @Test func `emptying the log makes durable what was promised soon`() async throws {
+    try await withTemporaryDirectory { directory in
+      let queue = try QueueFile(
+        path: directory + "/q", limits: QueueLimits(entries: 1_000, totalBytes: 10 << 20), now: noon)
+      for index in 0..<100 { _ = try queue.enqueue(entry("k\(index)", bytes: 8_000), now: noon) }
+      try queue.recordAttempt([key("k1")], now: noon)
+      #expect(queue.hasSoonCommits)
+      try queue.maintainLog(now: noon)
+      #expect(!queue.hasSoonCommits)
     }
   }
 

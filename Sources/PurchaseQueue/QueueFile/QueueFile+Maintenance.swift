@@ -13,21 +13,26 @@ extension QueueFile {
   }
 
   /// The part of `maintain` that each pause needs: the rest looks at each tombstone.
-  package func maintainLog(now: Timestamp) throws(QueueError) {
+  ///
+  /// - Parameter isShort: More is to come soon, and another pause after it: only what cannot wait for that is done.
+  package func maintainLog(now: Timestamp, isShort: Bool = false) throws(QueueError) {
     try exclusively { () throws(QueueError) in
-      try self.read { () throws(SQLiteError) in
-        let pages = try (all: self.connection.pages, free: self.connection.freePages)
-        // Rewriting costs as much as the used pages: worth it if they are the smaller part.
-        if pages.free > Self.manyFreePages, pages.free > pages.all / 2 { try self.connection.vacuum() }
-      }
+      if !isShort { try self.returnFreePages() }
       let log = try QueueError.wrapFile(self.path) { () throws(FileError) in
         try self.setup.disk.size(of: self.path + "-wal")
       }
-      // What is promised soon is followed by a quiet second: the log is emptied then, and not between two purchases.
-      guard log > (self.hasSoonCommits ? Self.busyLog : Self.longLog) else { return }
+      guard log > (isShort ? Self.busyLog : Self.longLog) else { return }
       try self.read { () throws(SQLiteError) in _ = try self.connection.checkpoint() }
     }
     try mirrorUnprotected(now: now)
+  }
+
+  private func returnFreePages() throws(QueueError) {
+    try read { () throws(SQLiteError) in
+      let pages = try (all: connection.pages, free: connection.freePages)
+      // Rewriting costs as much as the used pages: worth it if they are the smaller part.
+      if pages.free > Self.manyFreePages, pages.free > pages.all / 2 { try connection.vacuum() }
+    }
   }
 
   /// As `maintain`, and never waits: false if another process writes now.
@@ -53,7 +58,7 @@ extension QueueFile {
 
   /// From this size on, emptying the log is worth its three syncs.
   private static var longLog: Int { 512 << 10 }
-  /// The same while more is to come. SQLite itself empties the log at 4 MiB, in the middle of a call.
+  /// The same while more is to come. Two batches of a backlog fit. SQLite itself empties the log at 4 MiB, in the middle of a call.
   private static var busyLog: Int { 3 << 20 }
   /// A quarter of a megabyte in pages of 1 KiB.
   private static var manyFreePages: Int { 256 }

@@ -79,9 +79,14 @@ extension SyncEngine {
   // MARK: In a pause
 
   /// Tidies the file up while nothing is under way; cheap if there is nothing to tidy.
-  func maintain() {
+  ///
+  /// - Parameter isShort: More is to come soon. Nil if that is not known yet.
+  func maintain(isShort: Bool? = nil) {
+    guard let file = open.file else { return }
     do throws(QueueError) {
-      try open.file?.maintain(now: configuration.now())
+      // What is promised soon is followed by a quiet second, and so is the last of several batches.
+      let isShort = isShort ?? (file.queue.hasSoonCommits || isSendingSoon)
+      try file.maintain(now: configuration.now(), isShort: isShort)
     } catch {
       report(failed(error))
     }
@@ -99,13 +104,19 @@ extension SyncEngine {
     ended(.quiet)
     guard isAwake, let queue = open.file?.queue else { return }
     guard queue.soonCommits == seen else { return makeDurableInQuiet() }
+    // Emptying the log makes it durable, too. Then the sync has nothing to do.
+    maintain(isShort: isSendingSoon)
     do throws(QueueError) {
       try queue.makeDurable()
-      maintain()
     } catch {
       report(failed(error))
       lookAgain()
     }
+  }
+
+  /// Whether the next batch of a backlog, or something else, is due within a second.
+  private var isSendingSoon: Bool {
+    !decisions.timer.isQuiet(until: configuration.system.uptime().advanced(by: .milliseconds(Self.quiet)))
   }
 
   /// In milliseconds.

@@ -1,6 +1,7 @@
 import AppStoreReceipts
 import Foundation
 import PurchaseQueue
+import PurchaseSQLite
 
 /// The engine's calls of the store. Each may fail or hang; none shows a prompt.
 extension SyncEngine {
@@ -67,7 +68,7 @@ extension SyncEngine {
   private func recordInOneCommit(_ call: [Tombstone], _ ends: [FinishEnd]) -> Bool {
     guard call.count > 1 else { return false }
     do throws(QueueError) {
-      let actions = try stepInOneCommit { (machine, _, now) throws(QueueError) -> [SyncAction] in
+      let actions = try stepInOneCommit(.soon) { (machine, _, now) throws(QueueError) -> [SyncAction] in
         var actions: [SyncAction] = []
         for (tombstone, end) in zip(call, ends) {
           actions += try machine.finishEnded(tombstone.key, end, now: now)

@@ -42,9 +42,11 @@ package final class SyncFile {
   private static var unpaidTime: Int64 { 60 * 86_400_000 }
 
   /// Tidies up. Cheap if there is nothing to do. Never waits: if another process writes now, the next pause does it.
-  package func maintain(now: Timestamp) throws(QueueError) {
+  ///
+  /// - Parameter isShort: More is to come soon, and another pause after it.
+  package func maintain(now: Timestamp, isShort: Bool = false) throws(QueueError) {
     do throws(QueueError) {
-      try queue.withoutWaiting { () throws(QueueError) in try self.tidyUp(now: now) }
+      try queue.withoutWaiting { () throws(QueueError) in try self.tidyUp(now: now, isShort: isShort) }
     } catch .busy {
       queue.leaveLine()
     }
@@ -53,10 +55,10 @@ package final class SyncFile {
   /// How often old orders and tombstones are looked for, in milliseconds: it reads all of them, and they are kept for days.
   private static var pruningInterval: Int64 { 3_600_000 }
 
-  private func tidyUp(now: Timestamp) throws(QueueError) {
+  private func tidyUp(now: Timestamp, isShort: Bool) throws(QueueError) {
     // A clock that went back has made nothing old.
-    if let prunedAt, now.milliseconds - prunedAt.milliseconds < Self.pruningInterval {
-      return try queue.maintainLog(now: now)
+    if isShort || prunedAt.map({ now.milliseconds - $0.milliseconds < Self.pruningInterval }) ?? false {
+      return try queue.maintainLog(now: now, isShort: isShort)
     }
     try prune(now: now)
     try queue.maintain(now: now)
