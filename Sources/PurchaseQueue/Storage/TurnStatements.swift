@@ -14,6 +14,7 @@ struct TurnStatements {
   let firstReady: PreparedStatement
   let firstPostponed: PreparedStatement
   let firstPostponedInLane: PreparedStatement
+  /// With `+`, SQLite reads the few of the index and sorts them. Without, it reads all entries in their sequence.
   let postponedBeyond: PreparedStatement
   let lanes: PreparedStatement
 
@@ -90,7 +91,7 @@ struct TurnStatements {
       connection,
       """
       SELECT \(columns) FROM (SELECT place FROM entries WHERE \(isPostponed) AND ready_at>?) AS found
-      LEFT JOIN entries AS row ON row.place=found.place ORDER BY found.place
+      LEFT JOIN entries AS row ON row.place=found.place ORDER BY +found.place
       """)
     lanes = PreparedStatement(
       connection,

@@ -22,6 +22,9 @@ import CPurchaseSQLite
     self.sql = sql
   }
 
+  /// Its SQL.
+  package var text: String { sql() }
+
   package func run(_ values: [SQLValue] = []) throws(SQLiteError) {
     try compile()
     switch statement {

@@ -81,4 +81,23 @@ extension SyncEngine {
       return snapshot
     }
   }
+
+  /// What a payment that is not settled needs of the user, or of support; nil if it needs nothing of them. Of the order's
+  /// transaction, or else of the one with which the store has answered.
+  func needs(_ payment: (order: String?, transaction: EntryKey?)) throws(SyncError) -> Sale.Wait? {
+    let now = configuration.now()
+    return try withFile { (file) throws(QueueError) in
+      var keys = payment.transaction.map { [$0] } ?? []
+      if let number = payment.order, let key = try file.journal.row(number: number)?.boundTo {
+        keys.insert(key, at: 0)
+      }
+      for key in keys {
+        guard let entry = try file.queue.entry(key) else { continue }
+        guard entry.state == .queued else { return .support }
+        let lane = try open.pair?.machine.status(of: entry.lane, reason: nil, now: now)
+        return lane == .signInNeeded ? .signIn : nil
+      }
+      return nil
+    }
+  }
 }

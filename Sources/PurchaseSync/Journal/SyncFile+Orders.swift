@@ -139,7 +139,7 @@ extension SyncFile {
   func unlisted(in documents: [OrderDocument], account: String) throws(QueueError) -> [String] {
     let listed = Set(documents.map(\.number))
     var numbers: [String] = []
-    for row in try journal.orders() where row.boundTo == nil {
+    for row in try journal.unbound() {
       guard row.order.account.hasSameBytes(as: account) else { continue }
       guard [.open, .deferred].contains(row.order.state), !listed.contains(row.order.number) else { continue }
       if row.notice == nil { numbers.append(row.order.number) }
@@ -159,7 +159,7 @@ extension SyncFile {
 
   /// Orders whose approval can hardly come any more: the backend is asked what has become of them.
   func ordersToAskAbout(now: Timestamp) throws(QueueError) -> [PurchaseOrder] {
-    try journal.orders().map(\.order).filter { order in
+    try journal.unbound().map(\.order).filter { order in
       order.state == .deferred && (order.expiresAt.map { $0 <= now } ?? false || order.isFromTheFuture(now))
     }
   }

@@ -6,8 +6,6 @@ import PurchaseSQLite
 /// The row of a request has a name in place of a number, no token, and the state `requested`. It is none of the
 /// journal's orders.
 extension OrderJournal {
-  private static var requested: String { "requested" }
-
   /// No order has this number: a backend may use the key of a request as the number of its order.
   private static func name(_ key: String) -> String { "request:" + key }
 
@@ -17,49 +15,30 @@ extension OrderJournal {
   func request(
     _ wish: OrderWish, proposing key: String, waiting: Set<String>, now: Timestamp
   ) throws(QueueError) -> String {
-    let unanswered = try file.read { () throws(SQLiteError) in
-      try file.connection.prepare(
-        """
-        SELECT \(OrderRow.columns.joined(separator: ", ")) FROM orders
-        WHERE product=? AND quantity=? AND account=? AND state='\(Self.requested)' ORDER BY number
-        """
-      ).all([.text(wish.product), .integer(Int64(wish.quantity)), .text(wish.account)]) {
-        OrderRow.isWhole($0) ? String($0.text(0).dropFirst(Self.name("").count)) : nil
-      }
-    }
+    let unanswered = try file.all(
+      statements.unanswered, [.text(wish.product), .integer(Int64(wish.quantity)), .text(wish.account)]
+    ) { OrderRow.isWhole($0) ? String($0.text(0).dropFirst(Self.name("").count)) : nil }
     if let found = unanswered.lazy.compactMap({ $0 }).first(where: { !waiting.contains($0) }) { return found }
     var fields: [SQLValue] = [
       .text(Self.name(key)), .null, .text(wish.account), .text(wish.product), .integer(Int64(wish.quantity)),
-      .text(Self.requested), .integer(now.milliseconds), .null, .null, .text(OrderRow.Maker.backend.rawValue),
+      .text(OrderStatements.requested), .integer(now.milliseconds), .null, .null,
+      .text(OrderRow.Maker.backend.rawValue),
       .text(OrderRow.Origin.begun.rawValue),
     ]
     while fields.count < OrderRow.columns.count - 1 { fields.append(.null) }
-    let values = OrderRow.withChecksum(fields)
-    try file.read { () throws(SQLiteError) in
-      try file.connection.prepare(
-        "INSERT INTO orders VALUES(\(values.map { _ in "?" }.joined(separator: ",")))"
-      ).run(values)
-    }
+    try file.run(statements.insert, OrderRow.withChecksum(fields))
     return key
   }
 
   /// Whether the number is the name of a request.
   func isRequest(_ number: String) throws(QueueError) -> Bool {
-    try file.read { () throws(SQLiteError) in
-      try file.connection.prepare("SELECT 1 FROM orders WHERE number=? AND state='\(Self.requested)'").first([
-        .text(number)
-      ]) { $0.integer(0) }
-    } != nil
+    try file.first(statements.isRequest, [.text(number)]) { $0.integer(0) } != nil
   }
 
   /// Ends a request: answered, or refused for good. Returns false if it has already ended.
   func endRequest(_ key: String) throws(QueueError) -> Bool {
-    try file.read { () throws(SQLiteError) in
-      try file.connection.prepare("DELETE FROM orders WHERE number=? AND state='\(Self.requested)'").run([
-        .text(Self.name(key))
-      ])
-      return file.connection.changes > 0
-    }
+    try file.run(statements.endRequest, [.text(Self.name(key))])
+    return file.connection.changes > 0
   }
 
   /// Removes old orders, and returns their numbers.
@@ -69,7 +48,7 @@ extension OrderJournal {
   /// comes later is credited by its account token all the same. Requests whose answer never came are kept.
   func prune(keeping count: Int, _ age: (bound: Timestamp, unpaid: Timestamp)) throws(QueueError) -> [String]
   {
-    let isUnpaid = "bound_to IS NULL AND state<>'\(Self.requested)'"
+    let isUnpaid = "bound_to IS NULL AND state<>'\(OrderStatements.requested)'"
     let newestUnpaid =
       "(SELECT number FROM orders WHERE \(isUnpaid) ORDER BY created_at DESC, number DESC LIMIT -1 OFFSET ?)"
     return try file.read { () throws(SQLiteError) in
@@ -83,7 +62,7 @@ extension OrderJournal {
       let paid = try file.connection.prepare(
         """
         DELETE FROM orders WHERE bound_to IS NOT NULL AND (created_at<? OR number IN (
-          SELECT number FROM orders WHERE state<>'\(Self.requested)' ORDER BY created_at DESC LIMIT -1 OFFSET ?))
+          SELECT number FROM orders WHERE state<>'\(OrderStatements.requested)' ORDER BY created_at DESC LIMIT -1 OFFSET ?))
           AND NOT EXISTS (SELECT 1 FROM entries WHERE key=bound_to)
           AND NOT EXISTS (SELECT 1 FROM tombstones WHERE key=bound_to)
         RETURNING number

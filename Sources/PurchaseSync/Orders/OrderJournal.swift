@@ -6,68 +6,42 @@ import PurchaseSQLite
 /// transaction of the file.
 struct OrderJournal {
   let file: QueueFile
-  private let insert: PreparedStatement
-  private let dropDamaged: PreparedStatement
-  private let byNumber: PreparedStatement
-  private let byToken: PreparedStatement
-  private let byTokenAndProduct: PreparedStatement
-  private let byTransaction: PreparedStatement
-  private let byExisting: PreparedStatement
-  private let noticed: PreparedStatement
-  /// Statements for the orders of one product and quantity in a span of time. Kept compiled, because matching
-  /// runs one for every transaction without a token.
-  private let found: [OrderFilter: PreparedStatement]
-
-  private static let columns = OrderRow.columns.joined(separator: ", ")
-  private static let select = "SELECT \(columns) FROM orders WHERE "
-  /// Only the order of that number is written over. Another one that stands in the way is an error.
-  private static let write =
-    "INSERT INTO orders(\(columns)) VALUES(\(OrderRow.columns.map { _ in "?" }.joined(separator: ","))) "
-    + "ON CONFLICT(number) DO UPDATE SET "
-    + OrderRow.columns.dropFirst().map { "\($0)=excluded.\($0)" }.joined(separator: ", ")
+  let statements: OrderStatements
 
   init(_ file: QueueFile) throws(QueueError) {
     self.file = file
     try JournalSchema.prepare(file)
-    func statement(_ condition: String) -> PreparedStatement {
-      PreparedStatement(file.connection, Self.select + condition)
-    }
-    insert = PreparedStatement(file.connection, Self.write)
-    dropDamaged = PreparedStatement(
-      file.connection, "DELETE FROM orders WHERE bound_to=? AND number<>?")
-    byNumber = statement("number=?")
-    let sequence = " ORDER BY bound_to IS NOT NULL, created_at DESC, number DESC LIMIT ?"
-    byToken = statement("account_token=?" + sequence)
-    byTokenAndProduct = statement(
-      "account_token=? AND product=? AND quantity=coalesce(?, quantity)" + sequence)
-    byTransaction = statement("bound_to=?")
-    byExisting = statement("existing_key=?")
-    noticed = statement("notice IS NOT NULL ORDER BY number LIMIT ?")
-    found = Dictionary(uniqueKeysWithValues: OrderFilter.all.map { ($0, statement($0.sql)) })
+    statements = OrderStatements(file)
   }
 
   // MARK: Reading
 
-  func row(number: String) throws(QueueError) -> OrderRow? { try rows(byNumber, [.text(number)]).first }
+  func row(number: String) throws(QueueError) -> OrderRow? {
+    try rows(statements.byNumber, [.text(number)]).first
+  }
 
   func row(boundTo key: EntryKey) throws(QueueError) -> OrderRow? {
-    try rows(byTransaction, [.text(key.rawValue)]).first
+    try rows(statements.byTransaction, [.text(key.rawValue)]).first
   }
 
   func rows(_ query: TokenQuery) throws(QueueError) -> [OrderRow] {
     let (token, limit) = (SQLValue.text(query.token.uuidString), SQLValue.integer(Int64(query.limit)))
-    guard let product = query.product else { return try rows(byToken, [token, limit]) }
+    guard let product = query.product else { return try rows(statements.byToken, [token, limit]) }
     return try rows(
-      byTokenAndProduct,
+      statements.byTokenAndProduct,
       [token, .text(product.id), product.quantity.map { .integer(Int64($0)) } ?? .null, limit])
   }
 
   /// All orders, by the time at which they were made.
-  func orders() throws(QueueError) -> [OrderRow] { try rows(where: "true ORDER BY created_at, number") }
+  func orders() throws(QueueError) -> [OrderRow] { try rows(statements.all) }
+
+  /// The orders without a transaction, by the time at which they were made.
+  func unbound() throws(QueueError) -> [OrderRow] { try rows(statements.unbound) }
 
   /// The orders of one product and quantity in a span of time that pass the filter.
   func orders(_ query: OrderQuery, _ which: OrderFilter.Which) throws(QueueError) -> [OrderRow] {
-    guard let statement = found[OrderFilter(which: which, isLatestFirst: query.isLatestFirst)] else {
+    guard let statement = statements.found[OrderFilter(which: which, isLatestFirst: query.isLatestFirst)]
+    else {
       return []
     }
     return try rows(
@@ -80,23 +54,19 @@ struct OrderJournal {
 
   /// The orders whose state the backend has not acknowledged, by their numbers.
   func withNotice(limit: Int) throws(QueueError) -> [OrderRow] {
-    try rows(noticed, [.integer(Int64(limit))])
+    try rows(statements.noticed, [.integer(Int64(limit))])
   }
 
   /// The orders that the store answered with this transaction; with any transaction if `key` is nil.
   func rows(answeredWith key: EntryKey?) throws(QueueError) -> [OrderRow] {
-    guard let key else { return try rows(where: "existing_key IS NOT NULL ORDER BY number") }
-    return try rows(byExisting, [.text(key.rawValue)])
+    guard let key else { return try rows(statements.answered) }
+    return try rows(statements.answeredWith, [.text(key.rawValue)])
   }
 
-  private func rows(_ statement: PreparedStatement, _ values: [SQLValue]) throws(QueueError) -> [OrderRow] {
+  private func rows(
+    _ statement: PreparedStatement, _ values: [SQLValue] = []
+  ) throws(QueueError) -> [OrderRow] {
     try file.all(statement, values) { OrderRow($0) }.compactMap { $0 }
-  }
-
-  private func rows(where condition: String, _ values: [SQLValue] = []) throws(QueueError) -> [OrderRow] {
-    try file.read { () throws(SQLiteError) in
-      try file.connection.prepare(Self.select + condition).all(values) { OrderRow($0) }
-    }.compactMap { $0 }
   }
 
   // MARK: Writing
@@ -105,9 +75,9 @@ struct OrderJournal {
   func write(_ row: OrderRow) throws(QueueError) {
     // `bind` has looked: another row with this transaction is a damaged one, which counts as absent.
     if let key = row.boundTo {
-      try file.run(dropDamaged, [.text(key.rawValue), .text(row.order.number)])
+      try file.run(statements.dropDamaged, [.text(key.rawValue), .text(row.order.number)])
     }
-    try file.run(insert, row.values())
+    try file.run(statements.insert, row.values())
   }
 
   /// Changes an order by a transition. Returns it as it is now; nil if there is none of that number.
@@ -150,59 +120,12 @@ struct OrderJournal {
     excluding: Set<String>, now: Timestamp
   ) throws(QueueError) -> OrderRow? {
     let rows = try rows(
-      where: """
-        product=? AND quantity=? AND created_at>=? AND account=? AND state='open' AND bound_to IS NULL
-        AND origin='begun' AND begun_at<=? AND ifnull(expires_at, ?)>=?
-        AND NOT EXISTS (SELECT 1 FROM reservations WHERE name=number AND until>?)
-        ORDER BY created_at DESC, number DESC
-        """,
+      statements.reusable,
       [
         .text(wanted.product), .integer(Int64(wanted.quantity)), .integer(madeFrom.milliseconds),
         .text(wanted.account), .integer(lastBegun.milliseconds), .integer(.max),
         .integer(expiry.milliseconds), .integer(now.milliseconds),
       ])
     return rows.first { !excluding.contains($0.order.number) }
-  }
-}
-
-/// The orders that matching asks for, and their sequence.
-struct OrderFilter: Hashable {
-  enum Which: CaseIterable {
-    /// Orders to which a transaction can still be bound.
-    case unbound
-    /// Orders that count when the accounts of a span of time are compared.
-    case counted
-    /// Orders with a transaction.
-    case bound
-  }
-
-  var which: Which
-  var isLatestFirst: Bool
-
-  static var all: [OrderFilter] {
-    Which.allCases.flatMap { which in
-      [true, false].map { OrderFilter(which: which, isLatestFirst: $0) }
-    }
-  }
-
-  /// The SQL after WHERE. Its values are product, quantity, from, through, limit.
-  var sql: String {
-    let condition =
-      switch which {
-      case .unbound:
-        // The sheet of an owned order is closed: no later payment is its own.
-        "bound_to IS NULL AND existing_key IS NULL "
-          + "AND state NOT IN ('requested', 'cancelled', 'alreadyOwned', 'paid', 'delivered', 'refunded', "
-          + "'partlyRefunded')"
-      case .counted: "(bound_to IS NOT NULL OR state NOT IN ('requested', 'cancelled', 'alreadyOwned'))"
-      case .bound: "bound_to IS NOT NULL"
-      }
-    // A copied file's orders were made on another device. That device has them, and gets their payments.
-    let isOfThisDevice = "origin<>'copied'"
-    let direction = isLatestFirst ? "DESC" : "ASC"
-    return """
-      product=? AND quantity=? AND created_at BETWEEN ? AND ? AND \(condition) AND \(isOfThisDevice)
-      ORDER BY created_at \(direction), number \(direction) LIMIT ?
-      """
   }
 }

@@ -179,10 +179,9 @@ struct PendingSales<Caller: Sendable>: Sendable {
   /// The change of a plan that the store has answered with, if it did.
   func change(_ name: Name) -> Sale? { sales[name]?.change }
 
-  /// Whether a queued purchase is the sale's.
-  func isAbout(_ purchase: SyncSnapshot.Purchase, _ name: Name) -> Bool {
-    guard let sale = sales[name] else { return false }
-    return purchase.orderNumber.map { $0 == sale.order?.number } ?? false || sale.answer?.key == purchase.key
+  /// What is known of the sale's payment: its order, and the transaction with which the store has answered.
+  func payment(of name: Name) -> (order: String?, transaction: EntryKey?) {
+    (sales[name]?.order?.number, sales[name]?.answer?.key)
   }
 
   // MARK: Answers

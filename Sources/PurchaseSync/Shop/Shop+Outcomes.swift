@@ -18,7 +18,7 @@ extension Shop {
   func readOutcomes() async throws(SyncError) {
     guard let engine else { return }
     let version = line.version
-    line.merge(try await engine.snapshot().outcomes, takenAt: version)
+    line.merge(try await engine.unconfirmedOutcomes(), takenAt: version)
     if !isInsideFulfil { line.tryAgain(at: configuration.system.uptime()) }
     fulfilNext()
     changed()

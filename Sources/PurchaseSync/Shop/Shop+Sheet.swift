@@ -118,13 +118,7 @@ extension Shop {
 
   /// What the engine published before the sheet returned, or before the sale began: it does not publish it again.
   private func obstacle(_ checkout: Checkout) async throws(SyncError) -> Sale? {
-    let state = try await checkout.engine.snapshot()
-    guard let purchase = state.purchases.first(where: { sales.isAbout($0, checkout.name) }) else {
-      return nil
-    }
-    if purchase.problem != nil { return .pending(.support) }
-    let isSignedOut = state.lanes.contains { $0.lane == purchase.lane && $0.state == .signInNeeded }
-    return isSignedOut ? .pending(.signIn) : nil
+    try await checkout.engine.needs(sales.payment(of: checkout.name)).map { .pending($0) }
   }
 
   // MARK: Looking at the store
