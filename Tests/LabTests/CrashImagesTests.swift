@@ -177,8 +177,22 @@ import Testing
     #expect(tally.untouched == 5 && tally.kept == 5)
   }
 
+  @Test(arguments: DamageSubject.State.allCases)
+  func `a broken note of what is durable loses nothing`(state: DamageSubject.State) throws {
+    let subject = try DamageSubject(state, seed: 1)
+    #expect(subject.note.count == 24)
+    // A bit of each byte, and every length.
+    let flips = (0..<subject.note.count).map { DamageCase(state, .note, .flip($0 * 8 + $0 % 8)) }
+    for damage in flips + DamageCase.pages(state, .note, bytes: subject.note.count) {
+      let verdict = DamageJudge(subject: subject, seed: 1).verdict(on: damage)
+      #expect(verdict.problem == nil, "\(damage.name)")
+      #expect(verdict.kept == subject.known.count && !verdict.isSalvaged, "\(damage.name)")
+    }
+  }
+
   @Test(arguments: [
-    "closed/file/flip/800", "killed/log/zero/3", "killed/file/swap/1-2", "closed/file/repeat/4-2",
+    "closed/file/flip/800", "killed/note/flip/77", "killed/log/zero/3", "killed/file/swap/1-2",
+    "closed/file/repeat/4-2",
   ])
   func `a case has a name that leads to it`(name: String) throws {
     let damage = try #require(DamageCase(name: name))

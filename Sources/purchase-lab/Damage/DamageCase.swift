@@ -1,8 +1,21 @@
 import PurchaseQueue
+import PurchaseSQLite
 
-/// One way to damage a file or its log. Its name is what a failure prints and `--case` takes: `closed/file/flip/1234`.
+/// One way to damage a file, its log, or the note of how much of the log is durable. Its name is what a failure prints
+/// and `--case` takes: `closed/file/flip/1234`.
 struct DamageCase: Hashable, Sendable {
-  enum Part: String, Sendable, CaseIterable { case file, log }
+  enum Part: String, Sendable, CaseIterable {
+    case file, log, note
+
+    /// What follows the path of the file.
+    var suffix: String {
+      switch self {
+      case .file: ""
+      case .log: "-wal"
+      case .note: "-lock"
+      }
+    }
+  }
 
   enum Harm: Hashable, Sendable {
     /// One bit, counted from the first byte's lowest.
@@ -64,6 +77,7 @@ struct DamageCase: Hashable, Sendable {
     switch part {
     case .file: number * 1024..<(number + 1) * 1024
     case .log: 32 + number * 1048..<32 + (number + 1) * 1048
+    case .note: 0..<LogNote.size
     }
   }
 
@@ -94,6 +108,8 @@ struct DamageCase: Hashable, Sendable {
 
   /// Every case of whole pages for a part of so many bytes.
   static func pages(_ state: DamageSubject.State, _ part: Part, bytes: Int) -> [DamageCase] {
+    // A note is all that its file holds.
+    if part == .note { return ([.zero(0)] + (0..<bytes).map(Harm.cut)).map { DamageCase(state, part, $0) } }
     let pages = part == .file ? bytes / 1024 : max(0, bytes - 32) / 1048
     var harms: [Harm] = []
     for page in 0..<pages {

@@ -17,6 +17,7 @@ struct DamageSubject {
   let image: DiskImage
   let file: [UInt8]
   let log: [UInt8]
+  let note: [UInt8]
   let known: [EntryKey: Known]
   let bytes: [String: EntryBytes]
   let tombstones: Set<EntryKey>
@@ -47,7 +48,8 @@ struct DamageSubject {
     }
     self.state = state
     file = image[Self.path]?.bytes ?? []
-    log = Self.withoutZeros(image[Self.path + "-wal"]?.bytes ?? [])
+    log = Self.withoutZeros(image[Self.path + DamageCase.Part.log.suffix]?.bytes ?? [])
+    note = image[Self.path + DamageCase.Part.note.suffix]?.bytes ?? []
     bytes = EntryBytes.all(file: file, log: log)
   }
 
@@ -77,14 +79,19 @@ struct DamageSubject {
       })
   }
 
-  func bytes(of part: DamageCase.Part) -> [UInt8] { part == .file ? file : log }
+  func bytes(of part: DamageCase.Part) -> [UInt8] {
+    switch part {
+    case .file: file
+    case .log: log
+    case .note: note
+    }
+  }
 
   /// The disk with a damaged file.
   func disk(_ damage: DamageCase) -> DiskImage {
     var damaged = image
-    let (suffix, bytes) = damage.part == .file ? ("", file) : ("-wal", log)
-    if let number = damaged.names[Self.path + suffix] {
-      damaged.files[number] = FileContent(damage.apply(to: bytes))
+    if let number = damaged.names[Self.path + damage.part.suffix] {
+      damaged.files[number] = FileContent(damage.apply(to: bytes(of: damage.part)))
     }
     return damaged
   }
