@@ -12,7 +12,7 @@ enum BatchBars {
       }
     }
     let single = rates[1] ?? []
-    let bars = try [(10, 5.0), (50, 10.0)].map { size, limit in
+    let bars = try [(10, 5.0), (50, 9.0)].map { size, limit in
       try Bar.times(
         5, "ack of \(size) in one commit / single acks, per item",
         Statistics.ratios(rates[size] ?? [], to: single), .atLeast(limit))

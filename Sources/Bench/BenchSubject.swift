@@ -9,6 +9,7 @@ protocol BenchSubject: AnyObject {
 /// The implementations that are measured.
 enum Subject: String, CaseIterable {
   case sqliteLoop = "SQLite C loop"
+  case countedLoop = "loop with unique key and counts"
   case queue
   case append = "append + fdatasync"
   case jsonFile = "JSON file"
@@ -18,6 +19,7 @@ enum Subject: String, CaseIterable {
   func open(in directory: String) throws -> any BenchSubject {
     switch self {
     case .sqliteLoop: try SQLiteLoopSubject(path: directory + "/loop.sqlite")
+    case .countedLoop: try SQLiteLoopSubject(path: directory + "/loop.sqlite", .counted)
     case .queue: try QueueSubject(path: directory + "/queue.sqlite")
     case .append: try AppendSubject(path: directory + "/log")
     case .jsonFile: JSONFileSubject(path: directory + "/queue.json")
@@ -31,7 +33,7 @@ enum Subject: String, CaseIterable {
   /// The slow ones make fewer operations. The JSON file would also grow far beyond its length of 50.
   func operations(of plan: Int) -> Int {
     switch self {
-    case .sqliteLoop, .queue, .append: plan
+    case .sqliteLoop, .countedLoop, .queue, .append: plan
     case .jsonFile: max(plan / 50, 5)
     case .queueWithVault: max(plan / 5, 5)
     }

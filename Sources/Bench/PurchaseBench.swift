@@ -3,10 +3,11 @@ import PurchaseQueue
 
 /// `bench purchase`: what one purchase through a `Shop` costs, with a store and a backend that answer at once.
 struct PurchaseBench {
-  static let bars = [1, 2, 3]
+  static let bars = [1, 2, 3, 4]
 
   private static let backlog = 1_000
   private static let history = 3_000
+  private static let longQueue = 10_000
 
   let options: BenchOptions
   let child: BenchChild
@@ -16,6 +17,7 @@ struct PurchaseBench {
     defer { workbench.remove() }
     if options.wants(1, 2) { report(try syncs(workbench)) }
     if options.wants(3) { report(try work(workbench)) }
+    if options.wants(4) { report(try start(workbench)) }
   }
 
   // MARK: Syncs
@@ -75,6 +77,22 @@ struct PurchaseBench {
           try .times(3, "processor time after \(past) purchases / none", ratios, .atMost(1.2))
         ],
         notes: [try line("no history", fresh), try line("\(past) purchases before", grown)])
+    }
+  }
+
+  // MARK: Start
+
+  private func start(_ workbench: Workbench) throws -> BenchSection {
+    try workbench.scratch { directory in
+      let path = directory + "/queue.sqlite"
+      try child.load(["fill", path, "\(Self.longQueue)"], command: "bench-purchase")
+      let times = try (0..<(options.quick ? 2 : 5)).map { _ in
+        let output = try child.load(["open", path, "9"], command: "bench-purchase")
+        return try JSONDecoder().decode(Double.self, from: Data(output.utf8))
+      }
+      return BenchSection(
+        title: "a start with \(Self.longQueue) entries",
+        bars: [try .median(4, "opening, milliseconds", times, .atMost(25), .milliseconds)])
     }
   }
 

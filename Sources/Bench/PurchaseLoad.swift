@@ -12,6 +12,8 @@ package struct PurchaseLoad: Equatable, Sendable {
     case fill
     /// A shop that sends and confirms what is in the file.
     case drain
+    /// Opens the file with all that is in it, again and again.
+    case open
   }
 
   /// What a process of `shop` measures of one purchase. Medians.
@@ -38,6 +40,7 @@ package struct PurchaseLoad: Equatable, Sendable {
     case .shop: return try await purchases(store)
     case .fill: try await fill(store)
     case .drain: try await drain(store)
+    case .open: return "\(try await opening(store))"
     }
     return nil
   }
@@ -86,6 +89,20 @@ package struct PurchaseLoad: Equatable, Sendable {
       configuration, store: store, transport: QuickBackend(isAway: true), credentials: { _ in "token" })
     for _ in 0..<count { try await engine.receive(store.transaction()) }
     await engine.shutdown()
+  }
+
+  /// The median time of an opening, in milliseconds.
+  private func opening(_ store: QuickStore) async throws -> Double {
+    let clock = ContinuousClock()
+    var times: [Double] = []
+    for _ in 0..<count {
+      let began = clock.now
+      let engine = try await SyncEngine.open(
+        configuration, store: store, transport: QuickBackend(isAway: true), credentials: { _ in "token" })
+      times.append(Double((clock.now - began).wholeNanoseconds) / 1e6)
+      await engine.shutdown()
+    }
+    return try Statistics.median(times)
   }
 
   private func drain(_ store: QuickStore) async throws {
