@@ -209,18 +209,26 @@ extension ConformanceLab {
 
   /// Runs `body` while the store answers no question of the backend.
   ///
-  /// - Parameter status: What the store says in place of an answer.
+  /// - Parameters:
+  ///   - status: What the store says in place of an answer.
+  ///   - answer: The body of it.
   func withoutStoreAnswers<R: Sendable>(
-    status: Int64 = 503, _ body: @Sendable () async throws -> R
+    status: Int64 = 503, body answer: JSONValue? = nil, _ body: @Sendable () async throws -> R
   ) async throws -> R {
     let paths = ["/store/verify", "/verifyReceipt", "/sandbox/verifyReceipt", "/inApps/"]
     let rules = paths.map { path -> JSONValue in
-      ["path": .string(path), "fault": "respond", "status": .integer(status), "count": .null]
+      var rule: [String: JSONValue] = [
+        "path": .string(path), "fault": "respond", "status": .integer(status), "count": .null,
+      ]
+      rule["body"] = answer.map { .string($0.text) }
+      return .object(rule)
     }
     let plan = try await ask("PUT", "admin/faults", ["rules": .array(rules)])
     try expect(plan.status == 200, "200 of the store, for a plan of faults")
     let result: Result<R, any Error>
+    isStoreSilenced = true
     do { result = .success(try await body()) } catch { result = .failure(error) }
+    isStoreSilenced = false
     let end = try await ask("DELETE", "admin/faults")
     try expect(end.status == 200, "200 of the store, for the end of its faults")
     return try result.get()

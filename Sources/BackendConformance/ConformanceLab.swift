@@ -53,6 +53,8 @@ package actor ConformanceLab {
   var products: [JSONValue]?
   /// Whether a write came after the last read.
   private var hasWritten = false
+  /// Whether a check lets the store answer no question of the backend.
+  var isStoreSilenced = false
   /// The environment that the last claim about each transaction has named.
   var claimedEnvironments: [String: String] = [:]
 
@@ -152,14 +154,15 @@ package actor ConformanceLab {
   private static let longestWait = 120
 
   /// Sends a request; after a 429 or 503 with `Retry-After`, again when that time is over. Throws if that is too late, or if a
-  /// 429 names no time: it is no answer to the request. A 503 without a time is one, as during an outage of the store.
+  /// 429 names no time: it is no answer to the request. A 503 without a time is one, as during an outage of the store. So is
+  /// each 503 while the check itself silences the store: it would not end before the check has its answer.
   func exchange(
     _ request: BackendRequest, over transport: any BackendTransport, _ path: String
   ) async throws -> Reply {
     var waited = 0
     while true {
       let response = try await answer(to: request, over: transport, path)
-      let isBusy = response.status == 429 || response.status == 503
+      let isBusy = response.status == 429 || response.status == 503 && !isStoreSilenced
       let seconds = isBusy ? response.retryAfter.flatMap { Int($0) } : nil
       guard isBusy, seconds != nil || response.status == 429 else {
         return Reply(

@@ -7,11 +7,13 @@ extension BrokenTable {
       refund-before-upload refund-notified-first refund-of-one refund-not-again refund-part
       refund-part-first refund-part-grows refund-part-told refund-part-private refund-part-of-period
       subscription-refunded period-refunded-alone upgrade-cancelled seat-taken-back restart-notified
+      adoption-refunded id-refunded
       """),
     row(
       "refunds-granted", "refund-before-upload",
       """
       refund-notified-first refund-part-first refund-part-grows restart-notified
+      id-refunded
       """),
     row(
       "refund-takes-all", "refund-of-one",
@@ -71,7 +73,7 @@ extension BrokenTable {
       chain-first-late refund-notified refund-notified-again refund-notified-first
       subscription-renewal-notified subscription-renewal-once period-grace period-grace-over
       seats-refund-notified seats-unclaimed notification-reversal notification-older notification-revoke
-      notification-version-1-asks notification-test notification-new-type notification-declined
+      notification-version-1-asks notification-silent notification-test notification-new-type notification-declined
       notification-not-renewed consent-rescinded restart-refund restart-notified parallel-notified
       parallel-period-notified parallel-renewal parallel-refunds notification-other-root
       notification-pasted-root notification-leaf-oid notification-intermediate-oid notification-expired
@@ -103,13 +105,14 @@ extension BrokenTable {
     row("not-renewed-ends", "notification-not-renewed", ""),
     row(
       "noted-is-granted", "notification-unclaimed",
-      "receipt-two-accounts claim-transaction parallel-notified id-alone"),
+      "receipt-two-accounts claim-transaction parallel-notified id-alone proof-chain-revoked"),
     row("consent-takes-back", "consent-rescinded", ""),
     row("consent-unread", "consent-rescinded", ""),
     row(
       "expiry-ignored", "subscription-lapsed",
       """
       chain-bought-again period-over-lately period-grace-over status-21006
+      id-lapsed
       """),
     row(
       "per-chain", "subscription-renewed",
@@ -137,6 +140,7 @@ extension BrokenTable {
       "ends-by-signed-date", "subscription-lapsed",
       """
       chain-bought-again period-over-lately period-grace-over
+      id-lapsed
       """),
     row("lapsed-tells-order", "period-lapsed-owner", ""),
     row("grace-ignored", "period-grace", ""),

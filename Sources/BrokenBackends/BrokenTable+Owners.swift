@@ -15,6 +15,7 @@ extension BrokenTable {
       claimed-order-of-other candidate candidate-paid other-product-owner claim-registers
       late-registration chain-bought-again chain-token refund-part-first period-lapsed-owner bundle-order
       seats-added claim-bound-to-nothing restart-order
+      receipt-token unknown-token-claimed
       """),
     row(
       "token-ignored", "token-alone",
@@ -22,6 +23,7 @@ extension BrokenTable {
       register-token-of-other id-credited id-of-other token-wins owner-on-device owner-unnamed
       other-product-owner late-registration chain-bought-again chain-token period-lapsed-owner seats-added
       restart-order
+      receipt-token
       """),
     row(
       "token-case", "token-alone",
@@ -29,6 +31,7 @@ extension BrokenTable {
       register-token-of-other id-credited id-of-other token-wins owner-on-device owner-unnamed
       other-product-owner late-registration chain-bought-again chain-token period-lapsed-owner seats-added
       restart-order
+      receipt-token
       """),
     row("claimed-order-wins", "token-wins", "id-credited chain-bought-again seats-added"),
     row("one-payment", "paid-twice", "bundle-members"),
@@ -37,11 +40,14 @@ extension BrokenTable {
     row(
       "owner-untold", "owner-on-device",
       """
-      owner-unnamed owner-without-token chain-on-device chain-of-device adoption-later adoption-earlier adoption-told next-phone
-      refund-part-private period-lapsed-owner
+      owner-unnamed owner-without-token chain-on-device chain-of-device adoption-later adoption-earlier adoption-told
+      adoption-refunded next-phone refund-part-private period-lapsed-owner
       """),
-    row("credits-signed-in", "owner-without-token", "adoption-later signed-in-refused chain-of-device"),
-    row("claims-all", "receipt-two-accounts", ""),
+    row(
+      "credits-signed-in", "owner-without-token",
+      "adoption-later signed-in-refused chain-of-device adoption-refunded"),
+    row("claims-all", "receipt-two-accounts", "receipt-token"),
+    row("receipt-tokens-unasked", "receipt-token", ""),
     row("claimed-order-ignored", "claimed-order", "claimed-order-of-other"),
     row("claimed-order-untold", "claimed-order-told", ""),
     row("claimed-order-to-sender", "claimed-order-of-other", ""),
@@ -52,7 +58,8 @@ extension BrokenTable {
     row("other-quantity-delivers", "other-quantity", "other-product"),
     row("other-product-rejected", "other-product", "other-product-owner"),
     row("other-product-to-sender", "other-product-owner", ""),
-    row("unknown-token-rejected", "unknown-token", "claim-registers late-registration"),
+    row("unknown-token-rejected", "unknown-token", "claim-registers late-registration unknown-token-claimed"),
+    row("unknown-token-final", "unknown-token-claimed", ""),
     row("unknown-order-rejected", "unknown-order", ""),
     row("claims-register-nothing", "claim-registers", ""),
     row("taken-token-rejects", "claim-brings-taken", ""),
@@ -76,7 +83,8 @@ extension BrokenTable {
     row("adopts-uploaded", "adoption-earlier", ""),
     row("adopts-once", "adoption-again", ""),
     row("adopts-orders", "adoption-of-orders", ""),
-    row("adoption-untold", "adoption-told", "adoption-earlier"),
+    row("adoption-untold", "adoption-told", "adoption-earlier adoption-refunded"),
+    row("adoption-without-refunds", "adoption-refunded", ""),
     row("adoption-needs-purchases", "adoption-empty", "adoption-of-orders"),
     row("first-phone-only", "next-phone", "next-phone-account"),
     row("device-beside-refuses", "device-beside-wrong", ""),

@@ -3,6 +3,7 @@ extension BrokenTable {
   static let signatures = [
     row("chain-as-of-now", "proof-chain-ended", ""),
     row("revoked-believed", "proof-chain-revoked", ""),
+    row("revoked-rejected", "proof-chain-revoked", ""),
     row("proof-root-unpinned", "proof-other-root", ""),
     row("proof-issuers-unchecked", "proof-pasted-root", ""),
     row("proof-leaf-oid-unread", "proof-leaf-oid", ""),

@@ -10,6 +10,7 @@ extension BrokenTable {
       """
       id-of-other receipt-two-accounts other-owner token-wins claimed-order-of-other seat-of-member
       seat-with-token notification-revoke parallel-accounts parallel-adoptions
+      receipt-token
       """),
     row("no-credentials", "auth-missing", ""),
     row("any-token", "auth-wrong", ""),
@@ -53,6 +54,7 @@ extension BrokenTable {
       order-stays-delivered order-deferred-paid order-cancelled-delivered register-delivered id-credited
       token-alone claimed-order candidate candidate-paid claim-registers late-registration
       chain-bought-again refund-part-first bundle-order seats-added notification-unclaimed
+      receipt-token unknown-token-claimed
       """),
     row("fifty-claims", "upload-hundred", ""),
     row("claims-needed", "upload-receipt-only", ""),
@@ -68,7 +70,7 @@ extension BrokenTable {
       """),
     row("unsigned-believed", "proof-unsigned", ""),
     row("grants-unknown", "claim-unknown", "id-odd"),
-    row("ids-believed", "id-alone", ""),
+    row("ids-believed", "id-alone", "id-refunded id-lapsed"),
     row(
       "grants-silent", "claim-store-silent",
       """
@@ -81,17 +83,20 @@ extension BrokenTable {
       claim-store-refuses status-21005 status-21007 status-21008 status-21009 status-21099 status-21100
       status-21199 status-21002-count
       """),
+    row("unsigned-answers-reject", "claim-store-unsigned", ""),
     row("malformed-pending", "proof-malformed", "status-21002-always"),
     row("first-proof", "proof-per-claim", "proof-kind proof-unused no-such-proof"),
     row(
       "ids-unasked", "id-credited",
       """
-      claim-store-refuses claim-store-silent id-of-other id-again id-of-chain
+      claim-store-refuses claim-store-silent claim-store-unsigned id-of-other id-again id-of-chain
       """),
-    row("ids-to-sender", "id-of-other", "id-alone"),
+    row("ids-to-sender", "id-of-other", "id-alone id-refunded id-lapsed"),
     row("ids-always-new", "id-again", ""),
     row("ids-without-chain", "id-of-chain", ""),
     row("ids-move", "id-unmoved", ""),
+    row("ids-tell-refunds", "id-refunded", ""),
+    row("ids-tell-ends", "id-lapsed", ""),
     row("odd-ids-500", "id-odd", ""),
     row("status-21000-rejects", "status-21000", ""),
     row("status-21003-waits", "status-21003", ""),

@@ -100,6 +100,18 @@ package struct RightVariant: Sendable, CustomStringConvertible {
         response = HTTPProblem.malformed("the request").response
       })),
     RightVariant(
+      name: "a silent store is a 503 with Retry-After",
+      about: ["notification-silent", "claim-store-silent", "claim-store-refuses", "claim-store-unsigned"],
+      hooks: BrokenHooks(answers: { response, call, _ in
+        let isAsking = call.request.upload.map { $0.proofs.isEmpty } ?? false
+        if isAsking, response.status == 200 {
+          let reply = try JSONDecoder().decode(UploadReply.self, from: Data(response.body))
+          guard reply.verdicts.contains(where: { $0.verdict == .pending }) else { return }
+          response = HTTPProblem(status: 503, type: "store", title: "The store does not answer").response
+        }
+        if response.status == 503 { response.headers["Retry-After"] = "60" }
+      })),
+    RightVariant(
       name: "each verdict of an account has a reason",
       about: ["claimed-order-told", "upload-granted"],
       hooks: BrokenHooks(verdicts: { _, reply, _, _ in

@@ -100,4 +100,21 @@ import Testing
     #expect(throws: BackendModelError.deviceSecret) { try backend.model.admit(device, secret: "two") }
     #expect(try backend.model.admit(UUID(), secret: "two").count == 1)
   }
+
+  @Test func `a refund of what an adopted device paid before is told as of the device`() throws {
+    for (isLater, owner) in [(false, PurchaseOwner.yours), (true, .device)] {
+      var backend = BackendFixture()
+      _ = backend.model.adoptDevice(backend.device, for: "alice", now: Sample.now)
+      let record = Sample.record(
+        purchasedAt: Sample.now.adding(milliseconds: isLater ? 0 : -1), revokedAt: Sample.now)
+      let signed = try SignedTransaction(jws: Sample.forge.signedTransaction(record, signedAt: Sample.now))
+      let request = UploadRequest(
+        device: backend.device, proof: ProofDocument(kind: .signedTransaction, data: "unread"),
+        claims: [Sample.claim(for: record)])
+      let judged = backend.model.judge(
+        request, from: .device(backend.device), signedIn: "alice", now: Sample.now
+      ) { _ in .genuine([signed]) }
+      #expect(judged.verdicts.map(\.verdict) == [.refunded] && judged.verdicts.map(\.owner) == [owner])
+    }
+  }
 }

@@ -76,4 +76,49 @@ struct BackendProofRuleTests {
     let told = try judge(Sample.claim(for: strange), strange, from: .account("mallory"))
     #expect(told.verdict == .unknownTransaction)
   }
+
+  @Test(arguments: [true, false])
+  mutating func `a stranger learns by an id that a purchase is over`(isRefunded: Bool) throws {
+    func record(_ id: String, _ token: UUID? = nil) -> StoreTransactionRecord {
+      Sample.record(
+        id, product: "monthly", token: token,
+        expiresAt: Sample.now.adding(milliseconds: isRefunded ? Sample.day : 0),
+        revokedAt: isRefunded ? Sample.now : nil)
+    }
+    let (word, strange) = (isRefunded ? Verdict.refunded : .lapsed, record("1"))
+    for uploader in [Uploader.account("mallory"), .device(backend.device)] {
+      let told = try judge(Sample.claim(for: strange), strange, from: uploader)
+      #expect(told.verdict == .unknownTransaction && told.owner == nil)
+    }
+    #expect(try judge(Sample.claim(for: strange), strange, from: .account("alice"), proof).verdict == word)
+    let own = record("2", try backend.order("alice", product: "monthly").accountToken)
+    let told = try judge(Sample.claim(for: own), own, from: .account("alice"))
+    #expect(told.verdict == word && told.owner == .yours)
+    #expect(try judge(Sample.claim(for: own), own, from: .account("mallory")).owner == .another)
+  }
+
+  @Test func `a receipt hides the token of a purchase, which the store is asked for by id`() throws {
+    let receipt = ProofDocument(kind: .appReceipt, data: "unread")
+    for answer in [StoreVerification.unavailable, .unsigned, .notFound, .genuine([])] {
+      var backend = BackendFixture()
+      let order = try backend.order("alice")
+      let record = Sample.record(token: order.accountToken)
+      var bare = try SignedTransaction(jws: Sample.forge.signedTransaction(record, signedAt: Sample.now))
+      let signed = bare
+      bare.appAccountToken = nil
+      let request = UploadRequest(
+        device: backend.device, proof: receipt, claims: [Sample.claim(for: record)])
+      func told(_ byID: StoreVerification) throws -> ClaimVerdict {
+        let judged = backend.model.judge(request, from: .account("bob"), now: Sample.now) {
+          $0 == .proof(receipt) ? .genuine([bare]) : byID
+        }
+        return try #require(judged.verdicts.first)
+      }
+      let word = answer == .unavailable || answer == .unsigned ? Verdict.pending : .unknownTransaction
+      #expect(try told(answer).verdict == word)
+      #expect(backend.model.credits.isEmpty)
+      #expect(try told(.genuine([signed])).verdict == .otherOwner)
+      #expect(backend.model.credits.map(\.orderNumber) == [order.number])
+    }
+  }
 }

@@ -87,15 +87,16 @@ struct BackendRuleTests {
     #expect(backend.model.order(number: other.number)?.state == .open)
   }
 
-  @Test func `a payment with an unknown account token is the uploader's, and pays no order`() throws {
+  @Test(arguments: [Claim.Match.none, .bound, .proposed])
+  func `an unknown account token is none, and the order of the claim counts`(match: Claim.Match) throws {
     var backend = BackendFixture()
     let order = try backend.order("alice")
     let record = Sample.record(token: UUID())
-    let bound = Sample.claim(for: record, match: .bound, order: order.number)
-    let told = try backend.upload(bound, holding: [record])
-    #expect(told.verdict == .granted)
-    #expect(told.orderNumber == nil)
-    #expect(backend.model.order(number: order.number)?.state == .open)
+    let claim = Sample.claim(for: record, match: match, order: order.number, candidates: [order.number])
+    let told = try backend.upload(claim, holding: [record])
+    #expect(told.verdict == .granted && told.owner == .yours)
+    #expect(told.orderNumber == (match == .none ? nil : order.number))
+    #expect(backend.model.order(number: order.number)?.state == (match == .none ? .open : .delivered))
     #expect(try backend.upload(Sample.claim(for: record), holding: [record]).verdict == .duplicate)
   }
 
@@ -123,16 +124,6 @@ struct BackendRuleTests {
     #expect(paid == ["order-3", "order-1", nil])
     #expect(backend.model.credits.allSatisfy { $0.owner == .account("alice") })
     #expect(backend.model.order(number: "order-2")?.state == .open)
-  }
-
-  @Test func `a guess of the app gives no order to a payment whose token names none`() throws {
-    var backend = BackendFixture()
-    let order = try backend.order("alice")
-    let record = Sample.record(token: UUID())
-    let claim = Sample.claim(for: record, match: .proposed, candidates: [order.number])
-    let verdict = try backend.upload(claim, holding: [record])
-    #expect(verdict.verdict == .granted && verdict.orderNumber == nil)
-    #expect(backend.model.order(number: order.number)?.state == .open)
   }
 
   @Test(arguments: [("pro", 1), ("coins", 2)])

@@ -112,6 +112,17 @@ extension BrokenBackend {
         }
       })),
     BrokenBackend(
+      "adoption-without-refunds", "a refund of what nobody got is told as the device's, adopted or not",
+      hooks: BrokenHooks(verdicts: { mock, reply, call, _ in
+        guard try mock.credentials.sender(of: call.request).uploader.account == nil else { return }
+        for index in reply.verdicts.indices where reply.verdicts[index].verdict == .refunded {
+          let id = reply.verdicts[index].transactionID
+          let row = try mock.backend.model().purchases.last { $0.facts.transactionID == id }
+          guard credit(of: id, mock) == nil, row?.facts.appAccountToken == nil else { continue }
+          reply.verdicts[index].owner = .device
+        }
+      })),
+    BrokenBackend(
       "adoption-needs-purchases", "the adoption of a device that has bought nothing is a 404",
       hooks: BrokenHooks(before: { mock, call in
         guard let (device, _) = try adoption(in: call, mock) else { return nil }

@@ -12,11 +12,11 @@ extension BrokenBackend {
       })),
     BrokenBackend(
       "revoked-believed", "it is not asked whether a certificate is revoked",
-      hooks: BrokenHooks(hears: { answer, query, _, _, now in
-        guard case .forged = answer.outcome, let proof = query.document,
-          let leaf = ProofLeaf(jws: proof.data), leaf.isRevoked
-        else { return }
-        believe(JWSText.payload(of: proof.data), in: &answer, now)
+      hooks: BrokenHooks(hears: { answer, _, _, _, _ in answer.isProof = true })),
+    BrokenBackend(
+      "revoked-rejected", "a proof under a certificate that was revoked is rejected",
+      hooks: BrokenHooks(hears: { answer, _, _, _, _ in
+        if !answer.isProof { answer.outcome = .forged }
       })),
   ]
 }

@@ -74,6 +74,15 @@ extension BrokenBackend {
       "unknown-token-rejected", "a purchase with a token that names nothing is rejected",
       hooks: refusing { facts, order, _ in facts.appAccountToken != nil && order == nil }),
     BrokenBackend(
+      "unknown-token-final", "a token that names nothing leaves the order of the claim unpaid",
+      hooks: changingClaims { claim, proof, _, model in
+        guard claim.order == nil, let payload = proof.flatMap({ JWSText.payload(of: $0.data) }),
+          let token = payload["appAccountToken"]?.string.flatMap(UUID.init),
+          model.orders(accountToken: token).isEmpty
+        else { return }
+        (claim.match, claim.orderNumber) = (.none, nil)
+      }),
+    BrokenBackend(
       "unknown-order-rejected", "a claim whose order is not known is rejected",
       hooks: BrokenHooks(before: { mock, call in
         guard let upload = call.request.upload else { return nil }

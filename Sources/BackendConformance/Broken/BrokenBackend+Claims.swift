@@ -35,6 +35,7 @@ extension BrokenBackend {
     BrokenBackend(
       "signature-unverified", "the signature of a proof is not verified",
       hooks: BrokenHooks(hears: { answer, query, _, _, now in
+        answer.isProof = true
         guard case .forged = answer.outcome, let proof = query.document else { return }
         believe(JWSText.payload(of: proof.data), in: &answer, now)
       })),
@@ -72,6 +73,11 @@ extension BrokenBackend {
       "rejects-silent", "while the store does not answer, a claim is rejected",
       hooks: BrokenHooks(hears: { answer, _, _, _, _ in
         if case .unavailable = answer.outcome { answer.outcome = .refused }
+      })),
+    BrokenBackend(
+      "unsigned-answers-reject", "a claim is rejected if the store's answer by id is not signed rightly",
+      hooks: BrokenHooks(hears: { answer, _, _, _, _ in
+        if case .unsigned = answer.outcome { answer.outcome = .forged }
       })),
     BrokenBackend(
       "malformed-pending", "an unreadable proof is pending for ever",

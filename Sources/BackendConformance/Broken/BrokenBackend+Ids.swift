@@ -60,6 +60,12 @@ extension BrokenBackend {
           try write(mock) { _ in [.creditMoved(moved)] }
         }
       })),
+    telling(.refunded, "ids-tell-refunds", "an id alone of a refunded purchase is told as refunded") {
+      facts, _ in facts.isTakenBack
+    },
+    telling(.lapsed, "ids-tell-ends", "an id alone of a period that is over is told as lapsed") {
+      facts, now in facts.expiresDate.map { $0 <= now.milliseconds } ?? false
+    },
     BrokenBackend(
       "odd-ids-500", "an id that is no number is answered 500",
       hooks: BrokenHooks(before: { _, call in
@@ -68,4 +74,24 @@ extension BrokenBackend {
         throw HTTPProblem(status: 500, type: "syntax", title: "Bad query")
       })),
   ]
+
+  /// Tells who only names an id what became of the purchase, if the store's answer is so.
+  private static func telling(
+    _ word: Verdict, _ name: String, _ summary: String,
+    _ isTold: @escaping @Sendable (VerifiedTransaction, Timestamp) -> Bool
+  ) -> BrokenBackend {
+    BrokenBackend(
+      name, summary,
+      hooks: BrokenHooks(verdicts: { mock, reply, call, _ in
+        let alone = Set((call.request.upload?.claims ?? []).filter { $0.proof == nil }.map(\.transactionID))
+        let known = try mock.backend.model().purchases
+        for index in reply.verdicts.indices where reply.verdicts[index].verdict == .unknownTransaction {
+          let id = reply.verdicts[index].transactionID
+          guard alone.contains(id), let row = known.last(where: { $0.facts.transactionID == id }),
+            isTold(row.facts, call.now)
+          else { continue }
+          (reply.verdicts[index].verdict, reply.verdicts[index].owner) = (word, .yours)
+        }
+      }))
+  }
 }

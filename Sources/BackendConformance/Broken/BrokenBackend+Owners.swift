@@ -90,22 +90,35 @@ extension BrokenBackend {
       })),
     BrokenBackend(
       "claims-all", "all of a receipt is granted, claimed or not",
-      hooks: BrokenHooks(before: { mock, call in
-        guard var upload = call.request.upload, upload.claims.count == 1, let proof = upload.proofs.first,
-          proof.kind == .appReceipt
-        else { return nil }
-        let answer = mock.ask(.proof(proof), answers: call.answers, now: call.now)
-        for told in answer.report?.transactions ?? []
-        where told.transactionID != upload.claims[0].transactionID {
-          var claim = upload.claims[0]
-          (claim.transactionID, claim.productID) = (told.transactionID, told.productID)
-          (claim.quantity, claim.match, claim.orderNumber) = (told.quantity, .none, nil)
-          upload.claims.append(claim)
-        }
-        try replace(upload, in: &call)
-        return nil
-      })),
+      hooks: BrokenHooks(
+        before: { mock, call in
+          guard var upload = call.request.upload, upload.claims.count == 1, let proof = upload.proofs.first,
+            proof.kind == .appReceipt
+          else { return nil }
+          let answer = mock.ask(.proof(proof), answers: call.answers, now: call.now)
+          for told in answer.report?.transactions ?? []
+          where told.transactionID != upload.claims[0].transactionID {
+            var claim = upload.claims[0]
+            (claim.transactionID, claim.productID) = (told.transactionID, told.productID)
+            (claim.quantity, claim.match, claim.orderNumber) = (told.quantity, .none, nil)
+            upload.claims.append(claim)
+            let query = VerificationQuery.transaction(
+              environment: told.environment.rawValue, id: told.transactionID)
+            call.answers[query] = StoreAnswer(.genuine(StoreReport([told])))
+          }
+          try replace(upload, in: &call)
+          return nil
+        }, hears: forgetsTokensOfReceipts)),
+    BrokenBackend(
+      "receipt-tokens-unasked", "the store is not asked for the token of what only a receipt proves",
+      hooks: BrokenHooks(hears: forgetsTokensOfReceipts)),
   ]
+
+  /// Hears no token of what only a receipt proves.
+  private static let forgetsTokensOfReceipts: BrokenHooks.Hears = { answer, query, claims, _, _ in
+    guard case .transaction = query, claims.contains(where: { $0.proof != nil }) else { return }
+    forget(\.appAccountToken, in: &answer) { _ in true }
+  }
 
   /// Bugs of devices and adoptions.
   static let devices: [BrokenBackend] = [

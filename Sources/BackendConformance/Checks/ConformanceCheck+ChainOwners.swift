@@ -134,6 +134,25 @@ extension ConformanceCheck {
       }
     },
     ConformanceCheck(
+      "adoption-refunded", "a refund of what an adopted device paid before is told as the account's", adopted
+    ) { lab in
+      let device = UUID()
+      try await lab.grantedToDevice(device)
+      let paid = try await lab.withClock(movedBy: -60_000) {
+        try await lab.pay(token: nil, storeAccount: lab.unique("apple"))
+      }
+      try await lab.adopts(device)
+      let refunded = try await lab.refund(paid)
+      let callers = [
+        (ConformanceLab.Caller.deviceOfAlice(device), "yours"), (.deviceOfBob(device), "another"),
+      ]
+      for (caller, owner) in callers {
+        let told = try await lab.told(refunded, as: caller, device: device)
+        try expect(told["verdict"]?.string == "refunded", "refunded")
+        try expect(told["owner"]?.string == owner, "the owner \(owner)")
+      }
+    },
+    ConformanceCheck(
       "adoption-again", "a second adoption by the account covers what the device bought since", adopted
     ) { lab in
       let device = UUID()

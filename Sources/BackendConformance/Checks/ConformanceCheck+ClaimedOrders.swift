@@ -107,6 +107,15 @@ extension ConformanceCheck {
       try await lab.gaining(1) { try await lab.settle(paid, to: "granted") }
     },
     ConformanceCheck(
+      "unknown-token-claimed", "a token that names nothing is none: the order that the claim names is paid",
+      .yourBackend("Who gets it")
+    ) { lab in
+      let order = try await lab.order()
+      let paid = try await lab.pay(token: UUID().uuidString, storeAccount: lab.unique("apple"))
+      try await lab.gaining(1) { try await lab.settle(paid, order: order.number, to: "granted") }
+      try await lab.expectState("delivered", of: order.number)
+    },
+    ConformanceCheck(
       "unknown-order", "a purchase whose claimed order is not known is granted without it", owner
     ) { lab in
       let paid = try await lab.pay(token: nil, storeAccount: lab.unique("apple"))

@@ -126,6 +126,23 @@ extension ConformanceCheck {
       }
     },
     ConformanceCheck(
+      "claim-store-unsigned", "an answer by id that the store did not sign says nothing: the claim waits",
+      verdicts
+    ) { lab in
+      let (order, paid) = try await lab.paidOrder()
+      let claim = ConformanceLab.claim(paid, order: order.number)
+      let wrong = try await lab.signedAgain(paid, "?broken=wrong-root")
+      let reply = try await lab.withoutStoreAnswers(
+        status: 200, body: ["signedTransactionInfo": .string(wrong.jws)]
+      ) { try await lab.upload([claim], proof: nil) }
+      if reply.status < 500 {
+        let word = try await lab.verdict(reply, about: paid.transactionID)
+        try expect(word == "pending", "pending: another server gave the answer")
+      }
+      let end = try await lab.settled(paid, order: order.number)
+      try expect(end == "granted", "granted, when the store answers again")
+    },
+    ConformanceCheck(
       "claim-store-silent", "while the store does not answer, a claim without a proof is pending", verdicts
     ) { lab in
       let (order, paid) = try await lab.paidOrder()

@@ -64,6 +64,27 @@ extension ConformanceCheck {
       try expect(word == "duplicate", "duplicate, for the device that has it")
     },
     ConformanceCheck(
+      "id-refunded", "an id alone tells nothing of a refund, if the store's record names no owner",
+      byID
+    ) { lab in
+      let paid = try await lab.pay(token: nil, storeAccount: lab.unique("apple"))
+      let refunded = try await lab.refund(paid)
+      try await lab.asksForProof(of: paid)
+      try await lab.settle(refunded, to: "refunded")
+    },
+    ConformanceCheck(
+      "id-lapsed", "an id alone tells nothing of an old period, if the store's record names no owner", byID
+    ) { lab in
+      let plan = try await lab.plans().lower
+      let old = try await lab.withClock(movedBy: -400 * ConformanceLab.day) {
+        let old = try await lab.pay(token: nil, storeAccount: lab.unique("apple"), product: plan)
+        try await lab.endRenewal(of: old)
+        return old
+      }
+      try await lab.asksForProof(of: old)
+      try await lab.settle(old, to: "lapsed")
+    },
+    ConformanceCheck(
       "id-odd", "an id that is no number is no part of another question to the store", byID
     ) { lab in
       let (_, paid) = try await lab.paidOrder()
@@ -82,4 +103,16 @@ extension ConformanceCheck {
       }
     },
   ]
+}
+
+extension ConformanceLab {
+  /// Throws unless another account and a device, which only name the id, are asked for a proof.
+  fileprivate func asksForProof(of paid: Paid) async throws {
+    let device = UUID()
+    for caller in [Caller.bob, .device(device)] {
+      let word = try await settled(
+        Self.claim(paid), paid.transactionID, proof: nil, as: caller, device: device)
+      try expect(word == "unknownTransaction", "unknownTransaction: a proof is needed")
+    }
+  }
 }

@@ -89,13 +89,16 @@ extension ConformanceCheck {
       let (_, paid) = try await lab.grantedOrder()
       _ = try await lab.refund(paid)
       let reply = try await lab.withoutStoreAnswers { try await lab.notifyVersion1(of: paid) }
-      // After another answer than 2xx the store sends it again.
-      guard reply.isSuccess else { return }
+      if !reply.isSuccess {
+        // The store sends it again. Else its refund would come in the middle of a later check.
+        let again = try await lab.notifyVersion1(of: paid)
+        try expect(again.isSuccess, "a 2xx, when the store answers again")
+      }
       for _ in 0..<20 where try await lab.held(by: .alice) != before {
         try await lab.site.pause(.milliseconds(500))
       }
       let after = try await lab.held(by: .alice)
-      try expect(after == before, "a 5xx; or within 10 s, without the refunded one: \(before)")
+      try expect(after == before, "without the refunded one, when the store answers again: \(before)")
     },
     ConformanceCheck("notification-test", "the store's TEST is answered with a 2xx", taken) { lab in
       let paid = try await lab.pay(token: nil, storeAccount: lab.unique("apple"))

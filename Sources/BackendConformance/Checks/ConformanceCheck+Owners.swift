@@ -27,6 +27,22 @@ extension ConformanceCheck {
       let after = (alice: try await lab.held(by: .alice), bob: try await lab.held(by: .bob))
       try expect(after.alice == before.alice + 1 && after.bob == before.bob + 1, "one for each")
     },
+    ConformanceCheck(
+      "receipt-token", "what only a receipt proves pays the order that the store's record of it names",
+      .yourBackend("Who gets it")
+    ) { lab in
+      let apple = await lab.unique("apple")
+      let (order, paid) = try await lab.paidOrder(storeAccount: apple)
+      let proof = try await lab.receipt(of: apple)
+      try await lab.gaining(0, by: .bob) {
+        try await lab.gaining(1) {
+          let word = try await lab.settled(
+            ConformanceLab.claim(paid), paid.transactionID, proof: proof, as: .bob)
+          try expect(word == "otherOwner", "otherOwner")
+        }
+      }
+      try await lab.expectState("delivered", of: order.number)
+    },
     ConformanceCheck("other-owner", "another account's upload is granted to the order's owner", overview) {
       lab in
       let (order, paid) = try await lab.paidOrder()

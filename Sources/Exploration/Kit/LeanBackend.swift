@@ -47,6 +47,8 @@ struct LeanBackend {
   private(set) var epoch = 0
   /// Each account has one token, and all its orders have it.
   var hasAccountTokens = false
+  /// Whether it says by an id alone that a purchase is refunded or over, whoever asks.
+  var tellsWhatIsOver = false
   /// A planted bug.
   var forgetsTransactions = false
 
@@ -166,7 +168,19 @@ struct LeanBackend {
 
   /// The owner that a transaction without a credit would have.
   private func heir(of claim: LeanClaim, _ uploader: Owner, _ store: LeanStore) -> Owner {
-    destination(of: claim, store.sales[claim.sale], from: uploader, store).owner
+    let sale = store.sales[claim.sale]
+    let owner = destination(of: claim, sale, from: uploader, store).owner
+    return adoptions.first { Self.device($0.phone) == owner && sale.paidAt < $0.at }?.account ?? owner
+  }
+
+  /// Whether the store's record names the owner of what is over (`BackendModel.withoutProof`).
+  private func isRecorded(_ claim: LeanClaim, _ uploader: Owner, _ store: LeanStore) -> Bool {
+    if tellsWhatIsOver { return true }
+    guard let present = credit(of: claim.sale).map({ owner(of: $0, store) }) else {
+      return heir(of: claim, uploader, store) == recordedOwner(claim.sale, store)
+    }
+    // Another phone can restore a subscription.
+    return present >= 0 || store.sales[claim.sale].expiresAt == nil || present == uploader
   }
 
   /// The rules for one claim about one genuine transaction, in order of precedence.
@@ -179,19 +193,22 @@ struct LeanBackend {
     isKnown[claim.sale] = true
     if tokenIsTold, sale.order >= 0 { knowsToken[claim.sale] = true }
     learnRefund(of: claim.sale, sale)
-    if sale.isTakenBack { return (.refunded, credit(of: claim.sale)?.order) }
-    var result = rulePaid(claim, sale, isProven: isProven, from: uploader, store, at: now)
+    let needsProof = !isProven && flaw != .believesIDs
+    if sale.isTakenBack {
+      return needsProof && !isRecorded(claim, uploader, store)
+        ? (.unknown, nil) : (.refunded, credit(of: claim.sale)?.order)
+    }
+    var result = rulePaid(claim, sale, needsProof: needsProof, from: uploader, store, at: now)
     // The units that are left were paid, and the verdict says that the others were not.
     if sale.revokedAt != nil, result.ruling.isSettled, result.ruling != .lapsed { result.ruling = .refunded }
     return result
   }
 
   private mutating func rulePaid(
-    _ claim: LeanClaim, _ sale: LeanStore.Sale, isProven: Bool, from uploader: Owner, _ store: LeanStore,
+    _ claim: LeanClaim, _ sale: LeanStore.Sale, needsProof: Bool, from uploader: Owner, _ store: LeanStore,
     at now: Int64
   ) -> (ruling: Ruling, order: Int?) {
     let credited = credit(of: claim.sale)
-    let needsProof = !isProven && flaw != .believesIDs
     if !forgetsTransactions, let moved = moved(claim.sale, uploader, needsProof: needsProof, store) {
       return moved
     }
@@ -199,7 +216,9 @@ struct LeanBackend {
       let isUploaders = credited.owner == uploader || owner(of: credited, store) == uploader
       return (isUploaders ? .duplicate : .otherOwner, credited.order)
     }
-    if let end = sale.expiresAt, end <= now { return (.lapsed, nil) }
+    if let end = sale.expiresAt, end <= now {
+      return (needsProof && !isRecorded(claim, uploader, store) ? .unknown : .lapsed, nil)
+    }
     let (owner, order) = destination(of: claim, sale, from: uploader, store)
     if needsProof, owner != recordedOwner(claim.sale, store) { return (.unknown, nil) }
     if flaw == .creditsBundleOnce, store.siblings(of: claim.sale).contains(where: { count(of: $0) > 0 }) {

@@ -11,7 +11,7 @@ extension BackendModel {
   /// earlier notification.
   ///
   /// `isProven` is whether the claim has a proof. Without one the app may not know the facts that the store returned for a
-  /// question by id, and gets nothing that the store's record does not name as its own (`withoutProof`).
+  /// question by id, and gets and learns nothing if the store's record names no owner (`withoutProof`).
   func decide(
     _ claim: Claim, _ told: VerifiedTransaction, isProven: Bool = true, from uploader: Uploader,
     now: Timestamp
@@ -21,10 +21,9 @@ extension BackendModel {
       ruling = .rejected("other bundle: the transaction is of another app")
     } else {
       let facts = purchase(TransactionKey(told))?.facts ?? told
-      ruling = decide(
-        claim, facts, isConsumable: told.isConsumable == true || facts.isConsumable == true, from: uploader,
-        now: now)
-      if !isProven { ruling = withoutProof(ruling, about: facts) }
+      let isConsumable = told.isConsumable == true || facts.isConsumable == true
+      ruling = decide(claim, facts, isConsumable: isConsumable, from: uploader, now: now)
+      if !isProven { ruling = withoutProof(ruling, on: claim, facts, isConsumable, from: uploader) }
     }
     // A row of table C does not get the device of a claim that could be a guess.
     if isProven || ruling.verdict.verdict.isSettled { ruling.transaction = told }
@@ -32,11 +31,21 @@ extension BackendModel {
   }
 
   /// The ruling on a claim without a proof: an id can be guessed, so it moves credit to no one whom the store's own record
-  /// does not name. The record names the account of its token's order, or the owner of the subscription that it belongs
-  /// to. Everything else waits: the client sends the claim again with its proof.
-  private func withoutProof(_ ruling: Ruling, about facts: VerifiedTransaction) -> Ruling {
-    guard let owner = ruling.creditedOwner, owner != inheritedOwner(facts) else { return ruling }
-    return Ruling(.unknownTransaction, reason: "a proof is needed")
+  /// does not name, and tells no one what became of the purchase. The record names the account of its token's order, the
+  /// owner of the subscription that it belongs to, or who has it already: an account, or a device if no other one can
+  /// restore it. Everything else waits: the client sends the claim again with its proof.
+  private func withoutProof(
+    _ ruling: Ruling, on claim: Claim, _ facts: VerifiedTransaction, _ isConsumable: Bool,
+    from uploader: Uploader
+  ) -> Ruling {
+    let isRecorded: Bool
+    if ruling.creditedOwner == nil, let present = presentOwner(of: facts.grantKey) {
+      isRecorded = present.account != nil || isConsumable || present == uploader
+    } else {
+      let owner = ruling.creditedOwner ?? heir(of: claim, facts, from: uploader)
+      isRecorded = owner == inheritedOwner(facts)
+    }
+    return isRecorded ? ruling : Ruling(.unknownTransaction, reason: "a proof is needed")
   }
 
   private func decide(

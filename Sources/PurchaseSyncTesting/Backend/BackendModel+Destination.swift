@@ -23,7 +23,7 @@ extension BackendModel {
     }
     // Whatever the claim says, what another person has paid pays no order here.
     guard !facts.isOfAnotherPayer else { return .owner(uploader, reason: nil) }
-    if let token = facts.appAccountToken { return named(by: token, claim, facts, from: uploader) }
+    if let named = named(claim, facts) { return named }
     switch claim.match {
     case .bound: return bound(claim, facts, from: uploader)
     case .proposed: return proposed(claim, facts, from: uploader)
@@ -31,15 +31,11 @@ extension BackendModel {
     }
   }
 
-  /// The destination by the account token: its account gets what the proof holds, whatever the claim says. A token of
-  /// another backend, or of an earlier version of the app, says nothing: then no order of this backend was paid.
-  private func named(
-    by token: String, _ claim: Claim, _ facts: VerifiedTransaction, from uploader: Uploader
-  ) -> Destination {
-    let orders = UUID(uuidString: token).map { self.orders(accountToken: $0) } ?? []
-    guard let first = orders.first else {
-      return .owner(uploader, reason: claim.match == .bound ? "the account token names no order" : nil)
-    }
+  /// The destination by the account token: its account gets what the proof holds, whatever the claim says. Nil for a token
+  /// that names none of this backend's orders: it is none.
+  private func named(_ claim: Claim, _ facts: VerifiedTransaction) -> Destination? {
+    let orders = tokenOrders(of: facts)
+    guard let first = orders.first else { return nil }
     let account = Uploader.account(first.account)
     if let order = payable(orders, claim, facts) { return .order(order) }
     return .owner(
@@ -65,7 +61,7 @@ extension BackendModel {
   private static let fulfilled = "another transaction had fulfilled the order"
   private static let differs = "the order is for another product or quantity"
 
-  /// The order of a claim without a token: the device's word is all there is.
+  /// The order of a claim without a token of ours: the device's word is all there is.
   ///
   /// An order that this backend does not have was lost with a restored backup, or pruned; one that differs was not paid.
   /// The payment is real, and no one else has a claim to it, so the uploader gets it without the order. A second payment

@@ -25,6 +25,23 @@ extension BackendModel {
     return request.claims.map { query($0, request.proof(of: $0)) }.filter { asked.insert($0).inserted }
   }
 
+  /// The questions that an upload makes necessary after the answers to these: about each claimed transaction that is in a
+  /// genuine receipt, by its id.
+  package static func queries(of request: UploadRequest, after answers: StoreAnswers) -> [VerificationQuery] {
+    var asked: Set<VerificationQuery> = []
+    return request.claims.compactMap { claim in
+      let proof = request.proof(of: claim)
+      return answers[query(claim, proof)].flatMap { told(claim, by: $0) }.flatMap { byID($0, in: proof) }
+    }.filter { asked.insert($0).inserted }
+  }
+
+  /// The question about a transaction that is in a receipt, which names no account token: its order may be another
+  /// account's. Nil for a transaction in another proof.
+  private static func byID(_ told: VerifiedTransaction, in proof: ProofDocument?) -> VerificationQuery? {
+    guard let proof, proof.kind != .signedTransaction, !proof.isTooLongForStore else { return nil }
+    return .transaction(environment: told.environment.rawValue, id: told.transactionID)
+  }
+
   /// A receipt that the store takes in no request proves nothing, and would stay `pending` for ever: the store is asked
   /// for the transaction by its id, as without a proof.
   package static func query(_ claim: Claim, _ proof: ProofDocument?) -> VerificationQuery {
@@ -56,22 +73,27 @@ extension BackendModel {
     var touched: Set<ChainKey> = []
     // The proofs, each with its first claim.
     var used: [(ProofDocument, Claim, StoreAnswer)] = []
-    var said: [VerificationQuery: StoreAnswer] = [:]
+    var said: StoreAnswers = [:]
     for claim in request.claims {
       let proof = request.proof(of: claim)
       let query = Self.query(claim, proof)
-      let answer: StoreAnswer
-      if let known = said[query] {
-        answer = known
-      } else {
-        answer = answers(query)
-        said[query] = answer
+      var answer = said[query] ?? answers(query)
+      if said.updateValue(answer, forKey: query) == nil {
         if let report = answer.report { touched.formUnion(absorb(report, into: &log, now: now)) }
         if let proof { used.append((proof, claim, answer)) }
       }
+      let isProven = answer.isProof && proof.map { !$0.isTooLongForStore } ?? false
+      if let told = Self.told(claim, by: answer), told.bundleID == bundleID,
+        let query = Self.byID(told, in: proof)
+      {
+        let record = said[query] ?? answers(query)
+        if said.updateValue(record, forKey: query) == nil, let report = record.report {
+          touched.formUnion(absorb(report, into: &log, now: now))
+        }
+        answer.outcome = record.outcome
+      }
       var claim = claim
       let refusal = register(&claim, from: uploader, into: &log, now: now)
-      let isProven = proof.map { !$0.isTooLongForStore } ?? false
       var ruling = rule(on: claim, answer, isProven: isProven, from: uploader, refusal, now: now)
       for write in ruling.writes { make(write, into: &log) }
       if let transaction = ruling.transaction {
@@ -150,16 +172,14 @@ extension BackendModel {
         return .rejected("malformed: the store said so \(Self.doubtsBeforeRejection) times")
       }
       return Ruling(.pending, retryAfter: Self.storeRetrySeconds)
-    case .unavailable: return Ruling(.pending, retryAfter: Self.storeRetrySeconds)
+    case .unavailable, .unsigned: return Ruling(.pending, retryAfter: Self.storeRetrySeconds)
     case .misconfigured:
       return Ruling(
         .pending, reason: "configuration: the store refuses this backend's requests, whatever the proof",
         retryAfter: Self.repairSeconds)
     case .notFound: return Ruling(.unknownTransaction)
-    case .genuine(let report):
-      guard let told = Self.facts(for: claim, in: report.transactions) else {
-        return Ruling(.unknownTransaction)
-      }
+    case .genuine:
+      guard let told = Self.told(claim, by: answer) else { return Ruling(.unknownTransaction) }
       return decide(claim, told, isProven: isProven, from: uploader, now: now)
     }
   }
@@ -171,11 +191,9 @@ extension BackendModel {
   /// 21002 means malformed or a temporary fault (R1.1). After this many in a row, it means malformed.
   static let doubtsBeforeRejection = 4
 
-  /// The claimed transaction in the proof. The claim's environment is a hint; the verified one counts.
-  private static func facts(
-    for claim: Claim, in transactions: [VerifiedTransaction]
-  ) -> VerifiedTransaction? {
-    let sameID = transactions.filter { $0.transactionID == claim.transactionID }
+  /// The claimed transaction in the store's answer. The claim's environment is a hint; the verified one counts.
+  private static func told(_ claim: Claim, by answer: StoreAnswer) -> VerifiedTransaction? {
+    let sameID = answer.report?.transactions.filter { $0.transactionID == claim.transactionID } ?? []
     return sameID.first {
       $0.environment.rawValue == claim.environment && $0.purchaseDate == claim.purchasedAt.milliseconds
     } ?? sameID.first { $0.environment.rawValue == claim.environment } ?? sameID.first

@@ -40,9 +40,10 @@ extension BackendModel {
   }
 
   /// The owner that a transaction without a credit would have: it has lapsed, or was refunded first.
-  private func heir(of claim: Claim, _ facts: VerifiedTransaction, from uploader: Uploader) -> Uploader {
+  func heir(of claim: Claim, _ facts: VerifiedTransaction, from uploader: Uploader) -> Uploader {
     switch destination(of: claim, facts, from: uploader) {
     case .order(let order): .account(order.account)
+    case .owner(.device(let device), _): adopter(of: device, chargedAt: facts.purchaseDate)
     case .owner(let owner, _): owner
     }
   }

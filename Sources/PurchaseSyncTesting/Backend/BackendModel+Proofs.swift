@@ -25,8 +25,8 @@ extension BackendModel {
     // The store's newer receipt replaces the sent one (R2.5).
     let newest =
       answer.report?.latestReceipt.map { ProofDocument(kind: Self.kind(of: $0), data: $0) } ?? proof
-    // One that the store takes in no request is no proof to ask with.
-    guard !newest.isTooLongForStore else { return }
+    // One that the store takes in no request, or not any more, is no proof to ask with.
+    guard answer.isProof, !newest.isTooLongForStore else { return }
     for (chain, periods) in Dictionary(
       grouping: told.filter { $0.expiresDate != nil }, by: { ChainKey($0) }
     ).sorted(by: { $0.key < $1.key }) {
@@ -65,6 +65,7 @@ extension BackendModel {
     case .malformed: words = ("malformed", nil)
     case .doubtful: words = ("doubtful", nil)
     case .unavailable: words = ("unavailable", nil)
+    case .unsigned: words = ("an answer that the store did not sign", nil)
     case .misconfigured: words = ("misconfigured", nil)
     case .refused: words = ("refused", nil)
     case .notFound: words = ("not found", nil)

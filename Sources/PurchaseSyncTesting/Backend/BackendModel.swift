@@ -209,6 +209,12 @@ package struct BackendModel: Sendable, Hashable {
     return claim.map { .account(deviceAdoptions[$0].account) } ?? credit.owner
   }
 
+  /// Who owns what a device paid for at that moment: the first account that adopted the device since, or the device.
+  func adopter(of device: UUID, chargedAt moment: Int64) -> Uploader {
+    let claim = (index.deviceAdoptions[device] ?? []).first { deviceAdoptions[$0].covers(chargeAt: moment) }
+    return claim.map { .account(deviceAdoptions[$0].account) } ?? .device(device)
+  }
+
   /// Transactions from proofs that have no owner yet.
   package var sightings: [Purchase] { purchases.filter { $0.account == nil && $0.device == nil } }
 }

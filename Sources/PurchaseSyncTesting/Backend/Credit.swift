@@ -82,6 +82,9 @@ public struct AdoptionRecord: Sendable, Hashable, Codable {
   package func covers(_ credit: Credit) -> Bool {
     guard credit.owner == .device(device) else { return false }
     if credit.sequence <= throughSequence { return true }
-    return credit.purchasedAt.map { $0 < at } ?? false
+    return credit.purchasedAt.map { covers(chargeAt: $0.milliseconds) } ?? false
   }
+
+  /// Whether the adoption covers a charge at this moment, milliseconds since 1970, that the device uploads later.
+  func covers(chargeAt moment: Int64) -> Bool { moment < at.milliseconds }
 }

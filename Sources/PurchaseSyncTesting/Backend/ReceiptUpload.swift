@@ -85,24 +85,27 @@ extension BackendModel {
   ) -> Judgement {
     var log = WriteLog()
     var claims = upload.claims
+    var said: StoreAnswers = [:]
     let answer = answers(.proof(upload.proof))
+    said[.proof(upload.proof)] = answer
     if let report = answer.report {
       // Asks by id only for a genuine proof: a forged one proves no ids.
       _ = absorb(report, into: &log, now: now)
       for query in upload.queries.dropFirst() {
-        if let known = answers(query).report { _ = absorb(known, into: &log, now: now) }
+        let record = answers(query)
+        said[query] = record
+        if let known = record.report { _ = absorb(known, into: &log, now: now) }
       }
       let told = Dictionary(
         report.transactions.map { ($0.transactionID, $0) }, uniquingKeysWith: { first, _ in first })
       claims = claims.filter { claim in told[claim.transactionID].map(isNamed) ?? false }
-      for transaction in report.transactions where transaction.bundleID == bundleID {
+      for transaction in report.transactions where answer.isProof && transaction.bundleID == bundleID {
         noteUploader(
           of: TransactionKey(transaction), account: upload.account, device: upload.device, into: &log)
       }
     }
     let request = UploadRequest(device: upload.device, proof: upload.proof, claims: claims)
-    var judgement = judge(
-      request, from: uploader, now: now, answers: { $0 == .proof(upload.proof) ? answer : answers($0) })
+    var judgement = judge(request, from: uploader, now: now, answers: { said[$0] ?? answers($0) })
     judgement.writes = log.writes + judgement.writes
     return judgement
   }

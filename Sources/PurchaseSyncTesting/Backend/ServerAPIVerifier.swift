@@ -49,9 +49,11 @@ package final class ServerAPIVerifier: ReceiptVerifier {
       guard proof.kind == .signedTransaction else { return .malformed }
       do throws(ReceiptDecodingError) {
         let claimed = try SignedTransaction(jws: proof.data)
-        guard forge.verify(proof.data) else { return .forged }
-        return verification(
+        let signature = forge.signature(of: proof.data)
+        guard signature != .forged else { return .forged }
+        let record = verification(
           of: .transaction(environment: claimed.environment.rawValue, id: claimed.transactionID))
+        return signature == .revoked ? record.withoutProof : record
       } catch {
         return .malformed
       }
@@ -73,7 +75,7 @@ package final class ServerAPIVerifier: ReceiptVerifier {
       case .unknown: return .notFound
       case .told(let page):
         guard let found = transactions(in: page.signedTransactions, of: environment) else {
-          return .unavailable
+          return .unsigned
         }
         periods += found.filter { $0.originalTransactionID == original }
         // A page that leads to itself is no answer of the store.
@@ -111,7 +113,7 @@ package final class ServerAPIVerifier: ReceiptVerifier {
       case .nothing: return .unavailable
       case .unknown: return .notFound
       case .told(let document):
-        guard let found = transactions(document) else { return .unavailable }
+        guard let found = transactions(document) else { return .unsigned }
         return found.isEmpty ? .notFound : .genuine(found)
       }
     }

@@ -1,6 +1,9 @@
 package import AppStoreDocuments
 package import AppStoreReceipts
 
+/// The store's answers, by question. The backend has them before it takes the mock's lock.
+package typealias StoreAnswers = [VerificationQuery: StoreAnswer]
+
 /// The result of a question to the store. The backend's model judges by it, independent of the verifier.
 package struct StoreAnswer: Sendable, Hashable {
   /// The meaning for the backend.
@@ -15,6 +18,8 @@ package struct StoreAnswer: Sendable, Hashable {
     case doubtful
     /// No usable answer: 21005, 21009, retryable 211xx, unknown statuses, no JSON, an environment that points back.
     case unavailable
+    /// An answer about an id that the store did not sign: another server gave it, so nothing is known.
+    case unsigned
     /// 21000 and 21004: a fault of the backend, never of the customer. Nothing is known of the proof.
     case misconfigured
     /// The store refuses this proof: 21010 and non-retryable 211xx.
@@ -26,6 +31,8 @@ package struct StoreAnswer: Sendable, Hashable {
   package var outcome: Outcome
   /// The store's status; nil without one.
   package var status: ReceiptStatus?
+  /// Whether the proof counts. False under a certificate that was revoked: then only the store's record does.
+  package var isProof = true
 
   package init(_ outcome: Outcome, status: ReceiptStatus? = nil) {
     self.outcome = outcome
@@ -37,9 +44,13 @@ package struct StoreAnswer: Sendable, Hashable {
     switch verification {
     case .genuine(let transactions):
       self.init(.genuine(StoreReport(transactions.map { VerifiedTransaction($0, askedAt: now) })))
+    case .revoked(let transactions):
+      self.init(.genuine(transactions), at: now)
+      isProof = false
     case .forged: self.init(.forged)
     case .malformed: self.init(.malformed)
     case .unavailable: self.init(.unavailable)
+    case .unsigned: self.init(.unsigned)
     case .notFound: self.init(.notFound)
     }
   }

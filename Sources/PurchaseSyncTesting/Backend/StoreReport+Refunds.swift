@@ -12,7 +12,8 @@ extension StoreAnswer {
       let answer = ask(
         .transaction(environment: told.environment.rawValue, id: told.transactionID))
       switch answer.outcome {
-      case .unavailable, .doubtful, .misconfigured: return StoreAnswer(.unavailable, status: status)
+      case .unavailable, .unsigned, .doubtful, .misconfigured:
+        return StoreAnswer(.unavailable, status: status)
       case .genuine(let known):
         guard let same = known.transactions.first(where: { $0.transactionID == told.transactionID }) else {
           continue

@@ -20,12 +20,21 @@ package enum VerificationQuery: Sendable, Hashable {
 package enum StoreVerification: Sendable, Hashable {
   /// A genuine proof; its transactions as they are now, refunds included.
   case genuine([SignedTransaction])
+  /// A proof under a certificate that was revoked, and the store's record of its transaction: the proof itself proves nothing.
+  case revoked([SignedTransaction])
   /// A proof that the store did not issue, or that was altered.
   case forged
   /// Not a proof, or of a kind that this store does not read.
   case malformed
   /// The store does not answer now.
   case unavailable
+  /// An answer that the store did not sign.
+  case unsigned
   /// The store has no such transaction.
   case notFound
+
+  /// The same, if the proof itself proves nothing.
+  var withoutProof: StoreVerification {
+    if case .genuine(let transactions) = self { .revoked(transactions) } else { self }
+  }
 }

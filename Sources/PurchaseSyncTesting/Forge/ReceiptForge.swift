@@ -101,6 +101,25 @@ public struct ReceiptForge: Sendable, Hashable {
     return jws[jws.index(after: dot)...] == signature
   }
 
+  /// What a backend finds out about the signature of a text.
+  enum Signature: Sendable, Hashable {
+    case genuine
+    /// Right when it was made, but the leaf was revoked since.
+    case revoked
+    case forged
+  }
+
+  /// What ``verify(_:)`` finds, and whether only the leaf's revocation is against the text.
+  func signature(of jws: String) -> Signature {
+    if verify(jws) { return .genuine }
+    guard ProofLeaf(jws: jws)?.isRevoked == true else { return .forged }
+    if identity != nil { return refusal(of: jws) == .revoked ? .revoked : .forged }
+    var issuer = self
+    // The key of each defect of a checksum.
+    issuer.key = ~key
+    return issuer.verify(jws) ? .revoked : .forged
+  }
+
   /// Why a forge with certificates refuses a text; nil if it accepts it.
   func refusal(of jws: String) -> ProofRefusal? {
     guard let identity else { return verify(jws) ? nil : .signature }

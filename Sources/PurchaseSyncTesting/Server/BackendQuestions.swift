@@ -5,9 +5,6 @@ package import PurchaseQueue
 import PurchaseSQLite
 import PurchaseSync
 
-/// The store's answers that the backend has before it takes the mock's lock, by question.
-package typealias StoreAnswers = [VerificationQuery: StoreAnswer]
-
 /// The backend's questions to the store. A server with a remote store asks them without the lock: `queries(of:)`, then
 /// the verifier, then the route with the answers.
 extension MockState {
@@ -34,6 +31,11 @@ extension MockState {
     }
   }
 
+  /// The questions that follow from the answers to these.
+  static func queries(of request: HTTPRequest, after answers: StoreAnswers) -> [VerificationQuery] {
+    request.upload.map { BackendModel.queries(of: $0, after: answers) } ?? []
+  }
+
   /// False for an upload without valid credentials, which is refused before any question. Notifications have none.
   func mayAsk(about request: HTTPRequest) -> Bool {
     guard request.path == Self.uploadPath else { return true }
@@ -50,8 +52,12 @@ extension MockState {
   {
     if let answer = answers[query] { return answer }
     // Any fault that the plan has for this path means that the store does not answer.
-    if faults.next(method: "POST", path: Self.verificationPath) != nil { return StoreAnswer(.unavailable) }
-    return store.answer(to: query, now: now)
+    // Any fault that the plan has for this path means that the store does not answer; an answer in its place is not its.
+    switch faults.next(method: "POST", path: Self.verificationPath) {
+    case nil: return store.answer(to: query, now: now)
+    case .respond(let response) where response.status == 200: return StoreAnswer(.unsigned)
+    default: return StoreAnswer(.unavailable)
+    }
   }
 
   /// The questions of the job; nil if it is not due and was not asked for.

@@ -147,7 +147,7 @@ extension MockState {
       let answer = mock.ask(query, answers: call.answers, now: call.now)
       switch answer.outcome {
       case .genuine, .forged, .malformed, .refused, .notFound: break
-      case .doubtful, .unavailable, .misconfigured: isUnanswered = true
+      case .doubtful, .unavailable, .unsigned, .misconfigured: isUnanswered = true
       }
       lessons.append(Lesson(proof: query.document, answer: answer))
     }

@@ -114,11 +114,18 @@ extension BrokenHooks {
   /// Asks the store about an upload, and changes the answers.
   private func listen(_ mock: inout MockState, _ call: inout Route.Call) {
     guard let hears, let upload = call.request.upload else { return }
-    for query in BackendModel.queries(of: upload) {
+    func listen(_ query: VerificationQuery, _ claims: [Claim]) {
       var answer = mock.ask(query, answers: call.answers, now: call.now)
-      let claims = upload.claims.filter { BackendModel.query($0, upload.proof(of: $0)) == query }
       hears(&answer, query, claims, &mock, call.now)
       call.answers[query] = answer
+    }
+    let queries = BackendModel.queries(of: upload)
+    for query in queries {
+      listen(query, upload.claims.filter { BackendModel.query($0, upload.proof(of: $0)) == query })
+    }
+    for query in BackendModel.queries(of: upload, after: call.answers) where !queries.contains(query) {
+      guard case .transaction(_, let id) = query else { continue }
+      listen(query, upload.claims.filter { $0.transactionID == id })
     }
   }
 }

@@ -198,12 +198,20 @@ public final class MockServer: Sendable {
     about request: HTTPRequest, _ mock: Locked<MockState>, now: Timestamp
   ) -> StoreAnswers {
     // Without valid credentials nothing is asked.
-    let (verifier, shift) = mock.withLock { ($0.mayAsk(about: request) ? $0.verifier : nil, $0.clockShift) }
+    let (verifier, shift, isBroken) = mock.withLock {
+      ($0.mayAsk(about: request) ? $0.verifier : nil, $0.clockShift, $0.broken?.hears != nil)
+    }
     guard let verifier else { return [:] }
     var answers: StoreAnswers = [:]
-    for query in MockState.queries(of: request) {
-      answers[query] = verifier.answer(to: query, now: now.adding(milliseconds: shift))
+    func ask(_ queries: [VerificationQuery]) {
+      for query in queries where answers[query] == nil {
+        answers[query] = verifier.answer(to: query, now: now.adding(milliseconds: shift))
+      }
     }
+    ask(MockState.queries(of: request))
+    ask(MockState.queries(of: request, after: answers))
+    // A planted bug may take a receipt for genuine that is none.
+    if isBroken { ask(request.upload?.claims.map { BackendModel.query($0, nil) } ?? []) }
     return answers
   }
 

@@ -38,8 +38,8 @@ struct CertificateCheck {
     (self.header, self.payload) = (header, payload)
   }
 
-  /// The key of the leaf.
-  func key() throws(ProofRefusal) -> ES256PublicKey {
+  /// The key of the leaf, and whether the leaf is revoked.
+  func key() throws(ProofRefusal) -> (key: ES256PublicKey, isRevoked: Bool) {
     let header: JWSHeader
     do throws(ReceiptDecodingError) { header = try JWSHeader(json: self.header) } catch { throw .malformed }
     guard header.algorithm == "ES256" else { throw .algorithm }
@@ -55,9 +55,8 @@ struct CertificateCheck {
       throw .marker
     }
     guard chain[2].hasSigned(chain[1]), chain[1].hasSigned(chain[0]) else { throw .issuer }
-    guard !TestChain.revoked.contains(chain[0].serial) else { throw .revoked }
     guard let key = chain[0].key else { throw .certificate }
-    return key
+    return (key, TestChain.revoked.contains(chain[0].serial))
   }
 
   /// When the proof says that it was signed, as certificates write it: a proof is judged by the certificates of its time.

@@ -77,14 +77,14 @@ struct SigningIdentity: Sendable, Hashable {
       // Compared as text: base64url of 64 bytes has spare bits, and a changed one is an altered text as well.
       Base64URL.encode(signature) == parts[2]
     else { throw .malformed }
-    let key: ES256PublicKey
-    if isPlain, parts[0] == header {
-      // The chain is this forge's own, and valid in all years.
-      key = TestKeys.transactions.publicKey
-    } else {
-      key = try CertificateCheck(header: parts[0], payload: parts[1]).key()
+    // The chain is this forge's own, and valid in all years.
+    var leaf = (key: TestKeys.transactions.publicKey, isRevoked: false)
+    if !isPlain || parts[0] != header {
+      leaf = try CertificateCheck(header: parts[0], payload: parts[1]).key()
     }
     let message = Array((parts[0] + "." + parts[1]).utf8)
-    guard key.isSignature(Array(signature), of: message) else { throw .signature }
+    guard leaf.key.isSignature(Array(signature), of: message) else { throw .signature }
+    // Last: nothing else is against a text that is refused for this.
+    guard !leaf.isRevoked else { throw .revoked }
   }
 }

@@ -22,10 +22,12 @@ extension StoreModel {
         switch proof.kind {
         case .signedTransaction:
           let claimed = try SignedTransaction(jws: proof.data)
-          guard forge.verify(proof.data) else { return .forged }
+          let signature = forge.signature(of: proof.data)
+          guard signature != .forged else { return .forged }
           // Another app's, as signed: an id of ours in it says nothing.
           guard claimed.bundleID == forge.bundleID else { return .genuine([claimed]) }
-          return held([(claimed.transactionID, claimed.environment.rawValue)], now: now)
+          let record = held([(claimed.transactionID, claimed.environment.rawValue)], now: now)
+          return signature == .revoked ? record.withoutProof : record
         case .appReceipt:
           guard let bytes = Data(base64Encoded: proof.data).map(Array.init) else { return .malformed }
           let receipt = try AppReceipt(decoding: bytes)
