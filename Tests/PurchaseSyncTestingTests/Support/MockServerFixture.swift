@@ -26,12 +26,12 @@ final class MockServerFixture: Sendable {
 
   init(
     faults: FaultPlan = .none, products: [StoreProduct] = Sample.products, signing: ForgeSigning = .checksum,
-    onRequest: (@Sendable (RequestMoment) -> Void)? = nil
+    broken: BrokenHooks? = nil, onRequest: (@Sendable (RequestMoment) -> Void)? = nil
   ) throws {
     directory = try TemporaryDirectory()
     server = try MockServer(
       databasePath: directory.path("backend.sqlite"), products: products, bundleID: Sample.bundleID,
-      faults: faults, seed: 11, signing: signing, onRequest: onRequest, now: { Sample.now })
+      faults: faults, seed: 11, broken: broken, signing: signing, onRequest: onRequest, now: { Sample.now })
     try server.start()
   }
 
