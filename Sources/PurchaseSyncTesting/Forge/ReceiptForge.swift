@@ -31,6 +31,8 @@ public struct ReceiptForge: Sendable, Hashable {
   public var chain = ChainAge.current {
     didSet { change() }
   }
+  /// What it says of transactions in place of the store's record, by their ids: fields with Apple's names. Null is none.
+  var statements: [String: [String: JSONValue]] = [:]
   /// Nil for checksums.
   private(set) var identity: SigningIdentity?
   /// The header of a checksum in base64url: every text begins with it.
@@ -196,6 +198,9 @@ public struct ReceiptForge: Sendable, Hashable {
       members["revocationReason"] = .integer(Int64(record.revocationReason.rawValue))
       if !record.isUpgradedToBundle { members["revocationType"] = type.map { .string($0.rawValue) } }
       members["revocationPercentage"] = share.map { .integer(Int64($0.milliPercent)) }
+    }
+    for (name, value) in statements[record.transactionID] ?? [:] {
+      members[name] = value == .null ? nil : value
     }
     return .object(members)
   }

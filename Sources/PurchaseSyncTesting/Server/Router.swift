@@ -163,6 +163,7 @@ extension MockState {
     Route("GET", "/store/root.cer", response: rootCertificate),
     Route("POST", "/store/ocsp", response: certificateStatus),
     Route("GET", "/store/transactions/*/signed", signedProofs),
+    Route("PUT", "/store/transactions/*/statement", setStatement),
     Route("GET", "/store/transactions/*/notification", signedNotification),
     Route("GET", "/store/app-transaction", appTransaction),
     Route("POST", "/store/consent-withdrawals", rescindConsent),

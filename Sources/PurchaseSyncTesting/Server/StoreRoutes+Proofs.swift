@@ -12,6 +12,7 @@ import PurchaseQueue
 /// | `GET /store/root.cer` | the test root, in DER |
 /// | `POST /store/ocsp` | whether a certificate is revoked (RFC 6960) |
 /// | `GET /store/transactions/ID/signed` | the signed transaction, and the renewal info of a subscription |
+/// | `PUT /store/transactions/ID/statement` | `{"revocationPercentage": 120000}`: from now on the store says this of it, until it is restarted |
 /// | `GET /store/transactions/ID/notification?type=TYPE&subtype=SUBTYPE` | a signed notification about it as it is now |
 /// | `GET /store/app-transaction?storeAccount=NAME` | the signed app transaction |
 /// | `GET /store/receipt?storeAccount=NAME` | the app receipt |
@@ -39,6 +40,17 @@ extension MockState {
       signedRenewalInfo: mock.store.renewal(of: record.originalTransactionID).map {
         notifications.signedRenewalInfo($0, signedAt: call.now)
       })
+  }
+
+  /// The transaction as it is signed from now on, with these fields in place of the record's.
+  static func setStatement(_ mock: inout MockState, _ call: Route.Call) throws -> SignedProofs {
+    let (record, _) = try mock.proof(call, allowing: [])
+    try JSONBody.check(call.request)
+    guard let fields = try JSONValue(json: Data(call.request.body)).object else {
+      throw HTTPProblem.malformed("the body is no object")
+    }
+    mock.store.forge.statements[record.transactionID] = fields
+    return try signedProofs(&mock, call)
   }
 
   static func appTransaction(_ mock: inout MockState, _ call: Route.Call) throws -> SignedAppTransactionInfo {
