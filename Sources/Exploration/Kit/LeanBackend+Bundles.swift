@@ -64,6 +64,7 @@ extension LeanBackend {
     for other in lines(inBundleOf: line.sale, store) where !knowsToken[credits[other].sale] {
       let owner = owner(of: credits[other], store)
       guard owner != line.owner, isNamed || line.order != nil || owner < 0 else { continue }
+      guard isNamed || credits[other].order == nil || credits[other].isGuess else { continue }
       move(other, to: line.owner)
     }
   }

@@ -21,7 +21,8 @@ struct LeanBackend {
     var sale: Int
     var order: Int?
     var owner: Owner
-    var isUploaders: Bool
+    /// Whether its order was only proposed.
+    var isGuess: Bool
   }
 
   struct DeviceAdoption {
@@ -103,10 +104,10 @@ struct LeanBackend {
     sale < creditOf.count && creditOf[sale] >= 0 ? credits[Int(creditOf[sale])] : nil
   }
 
-  private mutating func credit(_ sale: Int, to owner: Owner, order: Int?, from uploader: Owner) {
+  private mutating func credit(_ sale: Int, to owner: Owner, order: Int?, isGuess: Bool) {
     if creditOf[sale] < 0 { creditOf[sale] = Int32(credits.count) }
     creditCount[sale] += 1
-    credits.append(LeanCredit(sale: sale, order: order, owner: owner, isUploaders: owner == uploader))
+    credits.append(LeanCredit(sale: sale, order: order, owner: owner, isGuess: isGuess))
     if let order { orders[order].fulfilledBy = sale }
   }
 
@@ -224,7 +225,9 @@ struct LeanBackend {
     if flaw == .creditsBundleOnce, store.siblings(of: claim.sale).contains(where: { count(of: $0) > 0 }) {
       return (.duplicate, nil)
     }
-    credit(claim.sale, to: owner, order: order, from: uploader)
+    var isGuess = false
+    if case .proposed = claim.match { isGuess = !knowsToken[claim.sale] }
+    credit(claim.sale, to: owner, order: order, isGuess: isGuess)
     if let line = credit(of: claim.sale) { moveSiblings(of: line, store) }
     return (owner == uploader ? .granted : .otherOwner, order)
   }

@@ -51,7 +51,8 @@ extension BackendModel {
   }
 
   /// The other lines of the payment that change with this one. What a device has is the payer's, once the payer is known; what
-  /// another account has, once a token or an order names the payer.
+  /// another account has, once a token or an order names the payer; not what has an order that was no guess, unless it is a
+  /// token.
   func others(inBundleOf facts: VerifiedTransaction, after line: Credit) -> [BackendWrite] {
     guard facts.bundle != nil, line.owner.account != nil else { return [] }
     let isNamed = tokenOrder(of: facts) != nil
@@ -59,6 +60,7 @@ extension BackendModel {
       guard purchase(other.transaction).flatMap({ tokenOrder(of: $0.facts) }) == nil else { return [] }
       let owner = owner(of: other)
       guard owner != line.owner, isNamed || line.orderNumber != nil || owner.account == nil else { return [] }
+      guard isNamed || other.orderNumber == nil || other.cause == .proposed else { return [] }
       return moves(of: other, to: line.owner)
     }
   }

@@ -84,8 +84,10 @@ extension BackendModel {
     case .owner(let owner, let reason):
       return grant(facts, to: owner, order: nil, uploader: uploader, reason: reason, now: now)
     case .order(let order):
+      let isGuess = claim.match == .proposed && tokenOrder(of: facts) == nil
       return grant(
-        facts, to: .account(order.account), order: order, uploader: uploader, reason: nil, now: now)
+        facts, to: .account(order.account), order: order, isGuess: isGuess, uploader: uploader, reason: nil,
+        now: now)
     }
   }
 
@@ -101,12 +103,12 @@ extension BackendModel {
   }
 
   private func grant(
-    _ facts: VerifiedTransaction, to owner: Uploader, order: BackendOrder?, uploader: Uploader,
-    reason: String?, now: Timestamp
+    _ facts: VerifiedTransaction, to owner: Uploader, order: BackendOrder?, isGuess: Bool = false,
+    uploader: Uploader, reason: String?, now: Timestamp
   ) -> Ruling {
     let isUploaders = owner == uploader
-    let credit = credit(
-      for: facts, to: owner, order: order, cause: isUploaders ? .granted : .otherOwner, now: now)
+    let cause: Credit.Cause = isGuess ? .proposed : isUploaders ? .granted : .otherOwner
+    let credit = credit(for: facts, to: owner, order: order, cause: cause, now: now)
     var writes: [BackendWrite] = [.credit(credit)]
     if let order { writes.append(.order(order.fulfilled(by: facts.grantKey))) }
     writes += others(inBundleOf: facts, after: credit)

@@ -12,6 +12,8 @@ public struct Credit: Sendable, Hashable, Codable {
     case granted
     /// Granted to the order's owner, who is not the uploader.
     case otherOwner
+    /// Granted with an order that was only proposed: a guess, which gives way to an order that a sheet has bound.
+    case proposed
     /// A later period of a granted subscription, granted without an upload.
     case renewal
   }

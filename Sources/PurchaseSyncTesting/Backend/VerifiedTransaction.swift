@@ -144,7 +144,7 @@ package struct VerifiedTransaction: Sendable, Hashable {
   }
 
   /// What the customer paid for: the bundle that it is part of, else the product. An order names it.
-  var soldProductID: String { bundle?.productID ?? productID }
+  package var soldProductID: String { bundle?.productID ?? productID }
 
   /// Whether another person has paid: a family member who shares it, or the purchaser of an assigned seat.
   package var isOfAnotherPayer: Bool { ownership?.isOfAnotherPayer ?? false }
