@@ -32,11 +32,12 @@ package struct ConformanceCheck: Sendable {
 
   private static func checks(of group: ConformanceGroup) -> [ConformanceCheck] {
     switch group {
-    case .orders: orders + orderKeys + orderLives + orderLists + orderStates + registrations
-    case .uploads: uploads + claims + ids
-    case .ownership: sharing + owners + claimedOrders + chainOwners + devices + adoptions
-    case .refunds: refunds + refundedParts
-    case .subscriptions: subscriptions + periods + bundles + seats
+    case .orders: orders + orderKeys + orderLives + orderLists + orderStates + registrations + orderTexts
+    case .uploads: uploads + claims + ids + oddProofs
+    case .ownership:
+      sharing + owners + claimedOrders + candidates + ownerRows + chainOwners + devices + adoptions
+    case .refunds: refunds + refundedParts + statements
+    case .subscriptions: subscriptions + periods + bundles + bundleOwners + seats + periodChanges
     case .notifications: notifications + notices + consent
     case .restart: restarts
     case .statuses: statuses

@@ -28,6 +28,19 @@ extension ConformanceLab {
     return word
   }
 
+  /// The same of a claim for one of these orders, the likeliest first.
+  func settle(
+    _ paid: Paid, proposing orders: [MadeOrder], as caller: Caller = .alice, device: UUID = UUID(),
+    to words: String...
+  ) async throws {
+    let claim = Self.with(
+      Self.with(Self.claim(paid), "match", "proposed"), "candidates",
+      .array(orders.map { .string($0.number) }))
+    let word = try await settled(
+      claim, paid.transactionID, proof: Self.signed(paid), as: caller, device: device)
+    try expect(words.contains(word), words.joined(separator: ", or "))
+  }
+
   /// Throws unless the order of the caller is in this state.
   func expectState(_ state: String, of order: String, as caller: Caller = .alice) async throws {
     let found = try await self.state(of: order, as: caller)

@@ -144,6 +144,17 @@ extension ConformanceLab {
     return told
   }
 
+  /// The payment as the store states it from now on: with these fields of Apple's in place of its own. Null is none.
+  func restated(_ paid: Paid, _ fields: [String: JSONValue]) async throws -> Paid {
+    let reply = try await ask("PUT", "store/transactions/\(paid.transactionID)/statement", .object(fields))
+    guard let jws = reply.json?["signedTransactionInfo"]?.string else {
+      throw ConformanceFailure("another statement of the store about a transaction")
+    }
+    var told = paid
+    told.jws = jws
+    return told
+  }
+
   /// A notification of the store about a payment as it is now.
   ///
   /// - Parameter query: What is unusual about it, such as `bare=TEST`.

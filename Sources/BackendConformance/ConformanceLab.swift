@@ -116,7 +116,7 @@ package actor ConformanceLab {
     body: Data
   ) async throws -> Reply {
     var fields = headers
-    if !body.isEmpty { fields["Content-Type"] = "application/json" }
+    if !body.isEmpty, headers["Content-Type"] == nil { fields["Content-Type"] = "application/json" }
     fields["Authorization"] = credentials(caller)
     fields[BackendRequest.signedInHeader] = signedIn(caller)
     let request = BackendRequest(method: method, path: path, headers: fields, body: body)

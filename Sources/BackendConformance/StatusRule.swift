@@ -6,11 +6,14 @@ struct StatusRule: Sendable {
   let status: Int64
   /// The store's flag for retries; nil without one.
   let isRetryable: Bool?
+  /// Whether the flag is spelt with a hyphen.
+  let isHyphenated: Bool
   /// Whether the claim is rejected. Otherwise it waits, and is granted when the store answers rightly.
   let isFinal: Bool
 
-  private init(_ status: Int64, isFinal: Bool, isRetryable: Bool? = nil) {
+  private init(_ status: Int64, isFinal: Bool, isRetryable: Bool? = nil, isHyphenated: Bool = false) {
     (self.status, self.isFinal, self.isRetryable) = (status, isFinal, isRetryable)
+    self.isHyphenated = isHyphenated
   }
 
   static let all = [
@@ -21,6 +24,8 @@ struct StatusRule: Sendable {
     StatusRule(21009, isFinal: false), StatusRule(21010, isFinal: true),
     StatusRule(21099, isFinal: false), StatusRule(21100, isFinal: false, isRetryable: true),
     StatusRule(21150, isFinal: true, isRetryable: false),
+    StatusRule(21120, isFinal: false),
+    StatusRule(21160, isFinal: true, isRetryable: false, isHyphenated: true),
     StatusRule(21199, isFinal: false, isRetryable: true),
   ]
 
@@ -33,6 +38,7 @@ struct StatusRule: Sendable {
   var answer: JSONValue {
     var members: [String: JSONValue] = ["status": .integer(status)]
     members["isRetryable"] = isRetryable.map(JSONValue.bool)
+    if isHyphenated { members["isHyphenated"] = true }
     return .object(members)
   }
 }

@@ -28,6 +28,9 @@ package struct UncheckedRule: Sendable, Encodable {
 
   package static let all = [
     UncheckedRule(
+      "a decision is made on what was written, and on no replica that is behind", "What is easily missed",
+      "no request makes a replica fall behind"),
+    UncheckedRule(
       "rows of transaction ids are kept for good", "Overview", "a run is shorter than any time to delete them"
     ),
     UncheckedRule(

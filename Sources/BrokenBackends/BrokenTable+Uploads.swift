@@ -109,6 +109,8 @@ extension BrokenTable {
     row("status-21099-rejects", "status-21099", ""),
     row("status-21100-rejects", "status-21100", ""),
     row("status-21150-waits", "status-21150", ""),
+    row("status-21120-rejects", "status-21120", ""),
+    row("status-21160-waits", "status-21160", ""),
     row("status-21199-rejects", "status-21199", ""),
     row("status-21002-rejects", "status-21002", "status-21002-count"),
     row("status-21002-waits", "status-21002-always", "proof-malformed"),

@@ -37,7 +37,7 @@ package enum BrokenTable {
     }
   }
 
-  package static let rows = orders + uploads + signatures + owners + changes + forms
+  package static let rows = orders + uploads + signatures + owners + changes + forms + ownerRows + mistakes
 
   /// A row of the table.
   /// - Parameter others: Names. A `*` stands for the checks that a bug may fail which breaks uploads or orders as such.

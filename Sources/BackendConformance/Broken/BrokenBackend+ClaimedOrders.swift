@@ -175,7 +175,7 @@ extension BrokenBackend {
   }
 
   /// Makes an open order delivered by a transaction that was granted.
-  private static func deliver(
+  static func deliver(
     _ number: String?, by id: String, in reply: UploadReply, _ mock: MockState
   ) throws {
     guard reply.verdicts.contains(where: { $0.transactionID == id && $0.verdict == .granted }) else { return }

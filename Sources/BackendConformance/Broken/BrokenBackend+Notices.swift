@@ -75,7 +75,7 @@ extension BrokenBackend {
   ]
 
   /// Answers notifications of a type 200, and does nothing.
-  private static func ignoring(_ name: String, _ summary: String, _ type: String) -> BrokenBackend {
+  static func ignoring(_ name: String, _ summary: String, _ type: String) -> BrokenBackend {
     BrokenBackend(
       name, summary,
       hooks: BrokenHooks(before: { mock, call in
@@ -96,7 +96,7 @@ extension BrokenBackend {
   }
 
   /// Takes back what notifications of these types tell of.
-  private static func takingBack(
+  static func takingBack(
     _ name: String, _ summary: String, _ takes: @escaping @Sendable (String) -> Bool
   ) -> BrokenBackend {
     BrokenBackend(

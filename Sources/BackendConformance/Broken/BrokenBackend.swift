@@ -29,7 +29,8 @@ public struct BrokenBackend: RawRepresentable, CaseIterable, Sendable, Hashable 
     + chains + defects
     + owners + claimedOrders + chainOwners + devices + adoptions
     + refunds + refundedParts + notifications + notices + consent + subscriptions + periods + bundles + seats
-    + restarts + forms + answers + texts + badClaims + races
+    + restarts + forms + answers + texts + badClaims + races + candidates + ownerRows + statements
+    + mistakes
 
   /// Whether both are the same bug.
   public static func == (left: BrokenBackend, right: BrokenBackend) -> Bool {

@@ -24,6 +24,8 @@ enum BrokenRace: Sendable {
   case refund
   /// Two registrations of one order at once are both the first.
   case registration
+  /// Locks the claims of an upload in its order, each for the whole upload.
+  case opposite
 
   /// How often a request looks for another one about the same thing before it goes on, each time after a millisecond.
   private static let looks = 20
@@ -40,6 +42,8 @@ enum BrokenRace: Sendable {
     case (.grant, MockState.uploadPath), (.noted, MockState.uploadPath), (.proofs, MockState.uploadPath),
       (.renewal, MockState.uploadPath):
       return request.upload.flatMap { credit($0, request, mock, now, ordinary) }
+    case (.opposite, MockState.uploadPath):
+      return request.upload.flatMap { block($0, request, mock, ordinary) }
     case (.refund, MockState.notificationPath): return takeBack(request, mock, now, ordinary)
     case (.renewal, MockState.notificationPath): return noteRenewal(request, mock, now, ordinary)
     case (.duplicate, MockState.uploadPath):
@@ -201,6 +205,19 @@ enum BrokenRace: Sendable {
     let hasOthers = Self.waitForOthers(id, mock)
     defer { mock.withLock { $0.brokenMemory.underWay[id] = nil } }
     guard hasOthers else { return ordinary(request) }
+    return HTTPProblem(status: 500, type: "storage", title: "The backend could not commit").response
+  }
+
+  /// Of two uploads with several claims of the same transactions the second one ends without an answer.
+  private func block(
+    _ upload: UploadRequest, _ request: HTTPRequest, _ mock: Locked<MockState>,
+    _ ordinary: (HTTPRequest) -> HTTPResponse
+  ) -> HTTPResponse? {
+    guard upload.claims.count > 1, let id = upload.claims.map(\.transactionID).min() else { return nil }
+    let place = mock.withLock { Self.enter(id, &$0) }
+    defer { Self.leave(id, mock) }
+    let hasOthers = Self.waitForOthers(id, mock)
+    guard place > 1, hasOthers else { return ordinary(request) }
     return HTTPProblem(status: 500, type: "storage", title: "The backend could not commit").response
   }
 

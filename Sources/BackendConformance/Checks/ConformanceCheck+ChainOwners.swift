@@ -51,7 +51,13 @@ extension ConformanceCheck {
       let renewal = try await lab.renew(paid)
       let told = try await lab.notify(renewal.notification)
       try expect(told.isSuccess, "a 2xx")
+      let ends = try await lab.ends(of: plan, by: .bob)
       try await lab.settle(paid, as: .bob, to: "granted", "duplicate")
+      guard case .integer(let end)? = JWSText.payload(of: renewal.jws)?["expiresDate"] else {
+        throw ConformanceFailure("an expiresDate of a renewal")
+      }
+      let later = try await lab.ends(of: plan, by: .bob)
+      try expect(later >= ends + Double(end), "the end of the notified period for who claims the first one")
       let before = try await lab.held(by: .alice, of: plan)
       try await lab.settle(renewal, to: "otherOwner")
       let after = try await lab.held(by: .alice, of: plan)

@@ -5,6 +5,7 @@ import PurchaseSyncTesting
 extension ConformanceCheck {
   private static let owner = ConformanceSource.yourBackend("Overview")
   private static let upload = ConformanceSource.openAPI("POST", "/v1/receipts", 200)
+  private static let rows = ConformanceSource.yourBackend("Who gets it")
   private static let registered = ConformanceSource.yourBackend("Idempotency, and how long")
 
   /// Which order a payment pays, if the store does not say it or says something else.
@@ -41,39 +42,25 @@ extension ConformanceCheck {
       }
     },
     ConformanceCheck(
-      "candidate", "a proposed purchase pays the candidate that agrees, and the verdict names it", upload
+      "claimed-order-differs", "a claimed order of another account for another product is not paid", rows
     ) { lab in
-      let order = try await lab.order()
+      let order = try await lab.order(product: try await lab.otherProductID())
       let paid = try await lab.pay(token: nil, storeAccount: lab.unique("apple"))
-      let claim = ConformanceLab.proposed(paid, [order.number])
-      try await lab.gaining(1) {
-        let word = try await lab.settled(claim, paid.transactionID, proof: ConformanceLab.signed(paid))
-        try expect(word == "granted", "granted")
-      }
-      try await lab.expectState("delivered", of: order.number)
-    },
-    ConformanceCheck(
-      "candidate-differs", "a candidate for another quantity is not paid by a proposed purchase", owner
-    ) { lab in
-      let order = try await lab.order(quantity: 4)
-      let paid = try await lab.pay(token: nil, storeAccount: lab.unique("apple"))
-      let claim = ConformanceLab.proposed(paid, [order.number])
-      try await lab.gaining(1) {
-        let word = try await lab.settled(claim, paid.transactionID, proof: ConformanceLab.signed(paid))
-        try expect(word == "granted", "granted")
+      try await lab.gaining(0) {
+        try await lab.gaining(1, by: .bob) {
+          try await lab.settle(paid, order: order.number, as: .bob, to: "granted")
+        }
       }
       try await lab.expectState("open", of: order.number)
     },
     ConformanceCheck(
-      "candidate-paid", "a candidate that another payment has paid is not paid again", owner
+      "claimed-order-paid", "a second payment of a claimed order is credited to the order's account", rows
     ) { lab in
       let (order, _) = try await lab.grantedOrder()
-      let next = try await lab.order()
-      let paid = try await lab.pay(token: nil, storeAccount: lab.unique("apple"))
-      let claim = ConformanceLab.proposed(paid, [order.number, next.number])
-      let word = try await lab.settled(claim, paid.transactionID, proof: ConformanceLab.signed(paid))
-      try expect(word == "granted", "granted")
-      try await lab.expectState("delivered", of: next.number)
+      let second = try await lab.pay(token: nil, storeAccount: lab.unique("apple"))
+      try await lab.gaining(1) {
+        try await lab.settle(second, order: order.number, as: .bob, to: "otherOwner")
+      }
     },
     ConformanceCheck(
       "other-quantity", "a payment of another quantity is credited as paid, and leaves the order open", owner
@@ -168,14 +155,26 @@ extension ConformanceCheck {
       }
       try await lab.expectState("delivered", of: number)
     },
+    ConformanceCheck(
+      "late-registration-frees", "an order waits again if a token that is learnt later names another account",
+      rows, needs: [.store, .accounts]
+    ) { lab in
+      let claimed = try await lab.order(as: .bob)
+      let number = "device-" + UUID().uuidString
+      let order = try await lab.deviceOrder(number)
+      let paid = try await lab.pay(token: order["accountToken"]?.string, storeAccount: lab.unique("apple"))
+      // No order is known by its token yet.
+      try await lab.settle(paid, order: claimed.number, as: .bob, to: "granted")
+      let reply = try await lab.send("PUT", ConformanceLab.path(of: number), json: order)
+      try expect(reply.isSuccess, "a 2xx for the registration")
+      try await lab.gaining(-1, by: .bob) {
+        try await lab.gaining(1) {
+          try await lab.settle(paid, order: number, to: "granted", "duplicate")
+        }
+      }
+      try await lab.expectState("delivered", of: number)
+      let state = try await lab.state(of: claimed.number, as: .bob)
+      try expect(state != "delivered", "the order of the other account is not delivered any more")
+    },
   ]
-}
-
-extension ConformanceLab {
-  /// A claim for one of these orders, the likeliest first.
-  static func proposed(_ paid: Paid, _ candidates: [String]) -> JSONValue {
-    with(
-      with(claim(paid), "match", "proposed"), "candidates",
-      .array(candidates.map(JSONValue.string)))
-  }
 }

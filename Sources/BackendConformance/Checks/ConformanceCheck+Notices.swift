@@ -157,7 +157,7 @@ extension ConformanceCheck {
 
 extension ConformanceLab {
   /// Nobody shares the purchases of a store account any more.
-  fileprivate func unshare(of storeAccount: String) async throws {
+  func unshare(of storeAccount: String) async throws {
     let reply = try await ask(
       "POST", "store/accounts", ["storeAccount": .string(storeAccount), "family": []])
     try expect(reply.status == 200, "200 of the store, for the end of a family")

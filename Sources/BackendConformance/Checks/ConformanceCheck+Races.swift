@@ -82,6 +82,26 @@ extension ConformanceCheck {
       try expect(statuses.allSatisfy { $0 == 201 || $0 == 200 }, "201 or 200")
       try expect(statuses.count { $0 == 201 } == 1, "201 once, 200 for the others")
     },
+    ConformanceCheck(
+      "parallel-opposite",
+      "simultaneous uploads of the same claims in opposite orders do not block one another",
+      .yourBackend("What is easily missed")
+    ) { lab in
+      var paid: [ConformanceLab.Paid] = []
+      for _ in 0..<20 { paid.append(try await lab.pay(token: nil, storeAccount: lab.unique("apple"))) }
+      let claims = paid.enumerated().map {
+        ConformanceLab.with(ConformanceLab.claim($1), "proof", .integer(Int64($0)))
+      }
+      let proofs = paid.map(ConformanceLab.signed)
+      try await lab.gaining(20) {
+        let replies = try await parallel(4) { number in
+          try await lab.upload(number.isMultiple(of: 2) ? claims : claims.reversed(), proofs: proofs)
+        }
+        for reply in replies { try expect(reply.status == 200, "200") }
+        let words = replies.flatMap { $0.json?["verdicts"]?.array ?? [] }.map { $0["verdict"]?.string }
+        try expect(words.count { $0 == "granted" } == 20, "granted once for each claim")
+      }
+    },
   ]
 
   /// Runs these calls at the same time, and returns their results.

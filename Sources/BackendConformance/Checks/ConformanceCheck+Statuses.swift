@@ -50,6 +50,22 @@ extension ConformanceCheck {
         }
       },
       ConformanceCheck(
+        "receipt-silent", "while verifyReceipt does not answer, a claim with a receipt waits",
+        .yourBackend("Verdicts")
+      ) { lab in
+        for status in [200, 404, 503] as [Int64] {
+          try await lab.withReceipt { claim, proof in
+            let word = try await lab.withoutStoreAnswers(status: status) {
+              try await lab.word(about: claim, proof: proof)
+            }
+            // A backend that reads receipts itself needs no answer.
+            try expect(["pending", "granted", "unknownTransaction"].contains(word), "pending")
+            let end = try await lab.settled(claim, claim["transactionID"]?.string ?? "", proof: proof)
+            try expect(["granted", "duplicate"].contains(end), "granted, when the store answers again")
+          }
+        }
+      },
+      ConformanceCheck(
         "receipt-of-one", "the receipt of one transaction (iOS 6) proves it",
         .openAPI("POST", "/v1/receipts", 200)
       ) { lab in

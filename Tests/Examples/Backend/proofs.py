@@ -187,7 +187,7 @@ class Store:
         if status == 21002:
             raise Doubtful("pending")
         # The store spells this name in two ways.
-        is_retryable = answer.get("is_retryable", answer.get("is-retryable"))
+        is_retryable = answer.get("is_retryable", answer.get("is-retryable", True))
         if status in (21003, 21010) or 21100 <= (status or 0) <= 21199 and not is_retryable:
             raise rejected(f"refused: the store's status is {status}")
         if status not in (0, 21006):

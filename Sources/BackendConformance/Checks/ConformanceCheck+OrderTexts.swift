@@ -1,0 +1,76 @@
+import AppStoreReceipts
+import Foundation
+import PurchaseSync
+
+extension ConformanceCheck {
+  private static let made = ConformanceSource.openAPI("POST", "/v1/orders", 201)
+  private static let refused = ConformanceSource.openAPI("POST", "/v1/orders", 422)
+
+  /// Texts and numbers of orders that are almost right, or very large.
+  static let orderTexts = [
+    ConformanceCheck(
+      "order-product-case", "products are compared with their case", refused, needs: [.product]
+    ) {
+      lab in
+      let product = try await lab.productID()
+      let other = product == product.uppercased() ? product.lowercased() : product.uppercased()
+      guard other != product else { return }
+      let reply = try await lab.make(other, quantity: "1")
+      try expect(reply.isRefusal, "a 4xx: \(other) is not sold")
+    },
+    ConformanceCheck(
+      "order-quantity-large", "a quantity of any size is kept, or refused with a 4xx", made, needs: [.product]
+    ) { lab in
+      let product = try await lab.productID()
+      for quantity in ["2147483648", "4294967297", "9223372036854775807", "9223372036854775808", "1e30"] {
+        let reply = try await lab.make(product, quantity: quantity)
+        guard !reply.isRefusal else { continue }
+        try expect(reply.isSuccess, "a 2xx, or a 4xx")
+        try expect(reply.json?["quantity"]?.text == quantity, "the quantity \(quantity), or a 4xx")
+      }
+    },
+    ConformanceCheck(
+      "order-charset", "a Content-Type with a charset is JSON all the same", made, needs: [.product]
+    ) { lab in
+      let product = try await lab.productID()
+      let reply = try await lab.make(product, quantity: "1", type: "application/json; charset=utf-8")
+      try expect(reply.status == 201, "201")
+    },
+    ConformanceCheck(
+      "order-page-limit", "a page has 100 orders at most, whatever the limit is",
+      .openAPI("GET", "/v1/orders", 200), needs: [.product]
+    ) { lab in
+      let product = try await lab.productID()
+      for _ in 0..<101 { _ = try await lab.make(product, quantity: "1", as: .bob) }
+      let reply = try await lab.send("GET", "v1/orders?limit=100000", as: .bob)
+      guard !reply.isRefusal else { return }
+      let orders = reply.json?["orders"]?.array
+      try expect(orders.map { $0.count <= 100 } ?? false, "100 orders at most")
+      try expect(ConformanceLab.present(reply.json, "next") != nil, "a next: there are more")
+    },
+    ConformanceCheck(
+      "register-other-token", "another token under a registered number is a 409",
+      .openAPI("PUT", "/v1/orders/{number}", 409), needs: [.product, .accounts]
+    ) { lab in
+      let number = "device-" + UUID().uuidString
+      let order = try await lab.deviceOrder(number)
+      let first = try await lab.send("PUT", ConformanceLab.path(of: number), json: order)
+      try expect(first.isSuccess, "a 2xx for the first registration")
+      let other = ConformanceLab.with(order, "accountToken", .string(UUID().uuidString))
+      let reply = try await lab.send("PUT", ConformanceLab.path(of: number), json: other)
+      try expect(reply.status == 409, "409")
+    },
+  ]
+}
+
+extension ConformanceLab {
+  /// Asks for an order whose quantity is written like this.
+  fileprivate func make(
+    _ product: String, quantity: String, type: String? = nil, as caller: Caller = .alice
+  ) async throws -> Reply {
+    let body = #"{"productID":\#(JSONValue.string(product).text),"quantity":\#(quantity)}"#
+    var headers = ["Idempotency-Key": unique("key")]
+    headers["Content-Type"] = type
+    return try await send("POST", "v1/orders", as: caller, headers: headers, body: Data(body.utf8))
+  }
+}
