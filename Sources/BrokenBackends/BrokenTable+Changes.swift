@@ -4,15 +4,16 @@ extension BrokenTable {
     row(
       "refunds-unread", "refund-uploaded",
       """
-      refund-before-upload refund-notified-first refund-of-one refund-not-again refund-part
-      refund-part-first refund-part-grows refund-part-told refund-part-private refund-part-of-period
-      subscription-refunded period-refunded-alone upgrade-cancelled seat-taken-back restart-notified
-      adoption-refunded id-refunded
+      refund-before-upload refund-notified-first refund-of-one refund-not-again refund-part refund-part-first
+      refund-part-grows refund-part-told refund-part-private refund-part-of-period subscription-refunded
+      period-refunded-alone upgrade-cancelled seat-taken-back restart-notified refund-dated refund-full-share
+      refund-of-shared refund-part-below refund-small-share-of-period revoke-share adoption-refunded
+      id-refunded
       """),
     row(
       "refunds-granted", "refund-before-upload",
       """
-      refund-notified-first refund-part-first refund-part-grows restart-notified
+      refund-notified-first refund-part-first refund-part-grows restart-notified refund-part-below
       id-refunded
       """),
     row(
@@ -20,14 +21,14 @@ extension BrokenTable {
       """
       refund-before-upload refund-notified-first refund-part refund-part-first refund-part-grows
       refund-part-told refund-part-of-period subscription-refunded period-refunded-alone upgrade-cancelled
-      restart-notified seat-taken-back
+      restart-notified seat-taken-back refund-part-below
       """),
     row("refund-for-ever", "refund-reversed", "refund-part-grows"),
     row("refund-each-time", "refund-notified-again", "refund-of-one refund-part-grows parallel-refunds"),
     row(
       "refund-part-as-whole", "refund-part",
       """
-      refund-part-first refund-part-grows refund-part-told upgrade-refunded
+      refund-part-first refund-part-grows refund-part-told upgrade-refunded refund-part-below
       """),
     row("refund-part-adds", "refund-part-grows", ""),
     row("refund-part-once", "refund-part-grows", ""),
@@ -37,21 +38,23 @@ extension BrokenTable {
       "refund-part-kept", "refund-part",
       """
       refund-part-first refund-part-grows refund-part-told refund-part-private refund-part-of-period
+      refund-part-below refund-small-share-of-period
       """),
     row(
       "notifications-ignored", "refund-notified",
       """
       refund-notified-again subscription-renewal-notified subscription-renewal-once period-grace
-      seats-refund-notified notification-revoke notification-version-1-asks notification-silent
-      restart-refund
+      seats-refund-notified notification-revoke notification-version-1-asks notification-silent restart-refund
+      chain-first-late period-extended refund-after-reversal refund-of-shared
       """),
     row(
       "refund-notes-ignored", "refund-notified",
       """
       refund-notified-again seats-refund-notified notification-version-1-asks notification-silent
-      restart-refund
+      restart-refund refund-after-reversal refund-of-shared
       """),
-    row("renewal-notes-ignored", "subscription-renewal-notified", "subscription-renewal-once"),
+    row(
+      "renewal-notes-ignored", "subscription-renewal-notified", "subscription-renewal-once chain-first-late"),
     row(
       "notes-unverified", "notification-unsigned",
       """
@@ -73,12 +76,13 @@ extension BrokenTable {
       chain-first-late refund-notified refund-notified-again refund-notified-first
       subscription-renewal-notified subscription-renewal-once period-grace period-grace-over
       seats-refund-notified seats-unclaimed notification-reversal notification-older notification-revoke
-      notification-version-1-asks notification-silent notification-test notification-new-type notification-declined
+      notification-version-1-asks notification-test notification-new-type notification-declined
       notification-not-renewed consent-rescinded restart-refund restart-notified parallel-notified
       parallel-period-notified parallel-renewal parallel-refunds notification-other-root
       notification-pasted-root notification-leaf-oid notification-intermediate-oid notification-expired
       notification-short-chain notification-algorithm notification-changed notification-revoked
-      notification-other-app
+      notification-other-app period-extended plan-downgraded refund-after-reversal refund-of-shared
+      notification-silent
       """),
     row(
       "bad-note-500", "notification-malformed",
@@ -86,6 +90,7 @@ extension BrokenTable {
       notification-unsigned notification-unsigned-inside notification-other-root notification-pasted-root
       notification-leaf-oid notification-intermediate-oid notification-expired notification-short-chain
       notification-algorithm notification-changed notification-revoked notification-other-app
+      notification-version-1-odd
       """),
     row("reversal-notes-ignored", "notification-reversal", ""),
     row("revoke-notes-ignored", "notification-revoke", ""),
@@ -105,33 +110,36 @@ extension BrokenTable {
     row("not-renewed-ends", "notification-not-renewed", ""),
     row(
       "noted-is-granted", "notification-unclaimed",
-      "receipt-two-accounts claim-transaction parallel-notified id-alone proof-chain-revoked"),
+      """
+      receipt-two-accounts claim-transaction parallel-notified id-alone proof-chain-revoked
+      """),
     row("consent-takes-back", "consent-rescinded", ""),
     row("consent-unread", "consent-rescinded", ""),
     row(
       "expiry-ignored", "subscription-lapsed",
       """
-      chain-bought-again period-over-lately period-grace-over status-21006
-      id-lapsed
+      chain-bought-again period-over-lately period-grace-over status-21006 id-lapsed
       """),
     row(
       "per-chain", "subscription-renewed",
       """
       id-of-chain chain-token chain-first-late chain-on-device chain-of-device chain-adopted
       subscription-renewal-owner subscription-upgraded period-refunded-alone upgrade-cancelled seats-added
+      chain-nearest seat-renewal seat-with-original
       """),
     row(
       "renewal-to-sender", "subscription-renewal-owner",
       """
-      id-of-chain chain-on-device chain-adopted subscription-renewal-once
-      subscription-upgraded period-refunded-alone parallel-renewal
+      id-of-chain chain-on-device chain-adopted subscription-renewal-once subscription-upgraded
+      period-refunded-alone parallel-renewal chain-after chain-nearest chain-renamed claim-of-renewal
+      period-order restored-once seat-renewal
       """),
     row("upgrades-ignored", "subscription-upgraded", "upgrade-cancelled"),
     row(
       "ends-untold", "subscription-granted",
       """
       id-of-chain chain-on-device chain-adopted subscription-renewed subscription-renewal-owner
-      subscription-renewal-notified entitlement-end
+      subscription-renewal-notified entitlement-end chain-first-late period-extended period-order
       """),
     row("refund-ends-chain", "period-refunded-alone", "upgrade-cancelled"),
     row("ends-an-hour-late", "period-over-lately", ""),
@@ -139,24 +147,35 @@ extension BrokenTable {
     row(
       "ends-by-signed-date", "subscription-lapsed",
       """
-      chain-bought-again period-over-lately period-grace-over
-      id-lapsed
+      chain-bought-again period-over-lately period-grace-over id-lapsed
       """),
     row("lapsed-tells-order", "period-lapsed-owner", ""),
     row("grace-ignored", "period-grace", ""),
     row("grace-for-ever", "period-grace-over", ""),
     row("cancelled-upgrade-kept", "upgrade-cancelled", ""),
     row("upgrade-as-refund", "upgrade-refunded", ""),
-    row("bundle-as-member", "bundle-order", ""),
-    row("bundle-once", "bundle-members", ""),
-    row("bundle-token-only", "bundle-without-token", ""),
+    row(
+      "bundle-as-member", "bundle-order",
+      """
+      bundle-bound-stays bundle-fulfilled bundle-guess bundle-guess-named bundle-one-order
+      """),
+    row(
+      "bundle-once", "bundle-members",
+      """
+      bundle-bound-stays bundle-fulfilled bundle-guess bundle-guess-named bundle-named
+      """),
+    row(
+      "bundle-token-only", "bundle-without-token",
+      """
+      bundle-fulfilled bundle-guess bundle-guess-named bundle-named bundle-payer
+      """),
     row("bundle-refunds", "bundle-replaces", ""),
     row("unknown-product-rejected", "bundle-elsewhere", ""),
     row("seats-differ", "seats-added", ""),
     row("seats-refund-ends", "seats-refunded", ""),
     row("seats-refund-kept", "seats-refunded", ""),
-    row("seat-as-purchase", "seat-with-token", ""),
-    row("seat-counts-all", "seat-of-member", "seat-with-token"),
+    row("seat-as-purchase", "seat-with-token", "claim-of-seat seat-with-original"),
+    row("seat-counts-all", "seat-of-member", "seat-with-token seat-with-original"),
     row("seat-kept", "seat-taken-back", ""),
     row("seats-note-ends", "seats-refund-notified", ""),
     row("unclaimed-refused", "seats-unclaimed", ""),

@@ -23,10 +23,14 @@ extension BrokenTable {
       register-conflict device-beside-account form-problems auth-wrong malformed upload-malformed
       no-such-proof signed-in-refused
       """),
-    row("malformed-500", "malformed", "order-key-needed order-quantity order-no-product"),
+    row(
+      "malformed-500", "malformed",
+      """
+      order-key-needed order-quantity order-no-product order-quantity-large json-nested
+      """),
     row("any-version", "protocol-version", ""),
     row("any-path", "unknown-path", ""),
-    row("large-500", "large", ""),
+    row("large-500", "large", "receipt-too-long"),
     row("proof-index-ignored", "no-such-proof", ""),
     row("claims-uncounted", "upload-malformed", "form-problems"),
     row("expires-as-text", "form-order", "order-times order-list-as-read"),
@@ -38,7 +42,7 @@ extension BrokenTable {
       "ends-in-seconds", "entitlement-end",
       """
       id-of-chain chain-on-device chain-adopted subscription-renewed subscription-renewal-owner
-      subscription-renewal-notified
+      subscription-renewal-notified chain-first-late period-extended
       """),
     row("all-in-sandbox", "entitlement-place", ""),
     row("retry-in-milliseconds", "retry-after-seconds", ""),
@@ -72,7 +76,7 @@ extension BrokenTable {
       "race-grant", "parallel-uploads",
       """
       upload-claim-twice parallel-accounts parallel-notified parallel-period-notified parallel-proofs
-      parallel-renewal
+      parallel-renewal parallel-opposite restored-once
       """),
     row("race-order", "parallel-orders", ""),
     row(
@@ -80,7 +84,7 @@ extension BrokenTable {
       "parallel-accounts parallel-notified parallel-period-notified parallel-proofs"),
     row("race-noted", "parallel-notified", "parallel-period-notified"),
     row("race-proofs", "parallel-proofs", ""),
-    row("race-renewal", "parallel-renewal", ""),
+    row("race-renewal", "parallel-renewal", "restored-once"),
     row("race-refund", "parallel-refunds", ""),
     row("race-registration", "parallel-registrations", ""),
   ]

@@ -17,8 +17,10 @@ extension BrokenTable {
     row(
       "order-waiting", "order-made",
       """
-      order-read order-list-as-read register-moves token-wins candidate-differs other-quantity
-      other-product restart-order order-not-ended
+      order-read order-list-as-read register-moves token-wins candidate-differs other-quantity other-product
+      restart-order order-not-ended bundle-guess bundle-guess-named bundle-one-order candidate-first
+      candidate-later candidate-of-other candidate-own candidate-product candidates-of-several
+      claim-of-renewal claim-of-seat claim-of-share claimed-order-differs share-with-token
       """),
     row("order-one-unit", "order-read", "order-list-as-read"),
     row("one-token", "order-unique", "* order-key-per-account order-list-as-read seats-added"),
@@ -27,7 +29,7 @@ extension BrokenTable {
       """
       register-delivered claim-registers claim-brings-taken late-registration
       """),
-    row("any-product", "order-product", "order-key-refused order-no-product"),
+    row("any-product", "order-product", "order-key-refused order-no-product order-product-case"),
     row("strict-members", "order-unknown-members", "upload-unknown-members"),
     row("limit-ignored", "order-pages", ""),
     row(
@@ -43,7 +45,7 @@ extension BrokenTable {
     row(
       "cancel-forgotten", "order-ended",
       """
-      order-filter order-filter-pages order-defer-late restart-cancelled
+      order-filter order-filter-pages order-defer-late restart-cancelled candidate-cancelled
       """),
     row("cancelled-unpayable", "order-paid-late", "order-cancelled-delivered"),
     row("cancels-delivered", "order-stays-delivered", ""),
@@ -78,7 +80,7 @@ extension BrokenTable {
     row("own-token-taken", "register-token", ""),
     row("token-taken", "register-token-of-other", ""),
     row("device-token-taken", "register-token-twice", ""),
-    row("conflict-422", "register-conflict", ""),
+    row("conflict-422", "register-conflict", "register-other-token"),
     row("registers-once", "register-moves", ""),
     row("registers-open", "register-moves-back", ""),
     row("registers-delivered", "register-delivered", ""),

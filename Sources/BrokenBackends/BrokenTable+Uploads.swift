@@ -9,8 +9,13 @@ extension BrokenTable {
       "strangers-entitled", "entitlements-private",
       """
       id-of-other receipt-two-accounts other-owner token-wins claimed-order-of-other seat-of-member
+<<<<<<< HEAD
       seat-with-token notification-revoke parallel-accounts parallel-adoptions
       receipt-token
+=======
+      seat-with-token notification-revoke parallel-accounts parallel-adoptions adoption-nearest
+      candidate-of-other candidate-own claimed-order-differs token-learnt token-learnt-frees
+>>>>>>> ba3ac681 (Check what server teams get wrong about texts, periods and late tokens)
       """),
     row("no-credentials", "auth-missing", ""),
     row("any-token", "auth-wrong", ""),
@@ -21,7 +26,8 @@ extension BrokenTable {
       claim-partial id-again id-unmoved owner-on-device device-again adoption-told adoption-earlier next-phone
       refund-reversed refund-part-grows subscription-renewal-once bundle-members seats-refunded
       refund-older-proof uuid-case-credential restart-grant parallel-uploads parallel-accounts
-      parallel-notified parallel-period-notified parallel-renewal parallel-proofs
+      parallel-notified parallel-period-notified parallel-renewal parallel-proofs adoption-nearest
+      parallel-opposite restored-once period-credited-over
       """),
     row("bare-200", "upload-granted", "*"),
     row("forgets", "upload-granted", "*"),
@@ -29,16 +35,21 @@ extension BrokenTable {
       "per-proof", "upload-other-proof",
       """
       upload-receipt-only refund-reversed refund-part-grows subscription-renewal-once seats-refunded
-      refund-older-proof restart-grant parallel-renewal parallel-proofs
+      refund-older-proof restart-grant parallel-renewal parallel-proofs restored-once period-credited-over
       """),
     row(
       "duplicate-as-granted", "upload-again",
       """
       upload-other-proof verdict-per-claim claim-partial id-again id-unmoved device-again adoption-told
       subscription-renewal-once uuid-case-credential restart-grant parallel-uploads parallel-accounts
-      parallel-notified parallel-period-notified parallel-renewal parallel-proofs
+      parallel-notified parallel-period-notified parallel-renewal parallel-proofs parallel-opposite
+      restored-once period-credited-over
       """),
-    row("verdict-missing", "verdict-per-claim", "proof-per-claim upload-hundred claim-partial proof-kind"),
+    row(
+      "verdict-missing", "verdict-per-claim",
+      """
+      proof-per-claim upload-hundred claim-partial proof-kind parallel-opposite
+      """),
     row("verdicts-swapped", "claim-partial", "upload-hundred proof-kind"),
     row("environment-verified", "claim-environment", "environment-word"),
     row("no-epoch", "ledger-epoch", ""),
@@ -47,21 +58,29 @@ extension BrokenTable {
       "one-unit", "upload-quantity",
       """
       other-quantity seats-added seats-refunded seats-refund-notified seat-of-member seat-with-token
+      refund-undated-share
       """),
     row(
       "undelivered", "upload-granted",
       """
       order-stays-delivered order-deferred-paid order-cancelled-delivered register-delivered id-credited
+<<<<<<< HEAD
       token-alone claimed-order candidate candidate-paid claim-registers late-registration
       chain-bought-again refund-part-first bundle-order seats-added notification-unclaimed
       receipt-token unknown-token-claimed
+=======
+      token-alone claimed-order candidate candidate-paid claim-registers late-registration chain-bought-again
+      refund-part-first bundle-order seats-added notification-unclaimed bundle-bound-stays bundle-guess
+      bundle-guess-named bundle-one-order candidate-deferred candidate-first candidate-on-device candidate-own
+      candidate-unknown token-learnt candidate-clock token-learnt-frees
+>>>>>>> ba3ac681 (Check what server teams get wrong about texts, periods and late tokens)
       """),
     row("fifty-claims", "upload-hundred", ""),
     row("claims-needed", "upload-receipt-only", ""),
     row("claim-product", "claim-product", ""),
     row("claim-quantity", "claim-quantity", ""),
     row("claim-environment", "claim-environment", ""),
-    row("claim-transaction", "claim-transaction", "claim-other-proof claim-partial"),
+    row("claim-transaction", "claim-transaction", "claim-other-proof claim-partial id-as-number"),
     row(
       "signature-unverified", "proof-forged",
       """
@@ -69,23 +88,33 @@ extension BrokenTable {
       proof-intermediate-oid proof-expired proof-short-chain proof-algorithm proof-chain-revoked
       """),
     row("unsigned-believed", "proof-unsigned", ""),
+<<<<<<< HEAD
     row("grants-unknown", "claim-unknown", "id-odd"),
     row("ids-believed", "id-alone", "id-refunded id-lapsed"),
+=======
+    row("grants-unknown", "claim-unknown", "id-odd id-as-number"),
+    row("ids-believed", "id-alone", ""),
+>>>>>>> ba3ac681 (Check what server teams get wrong about texts, periods and late tokens)
     row(
       "grants-silent", "claim-store-silent",
       """
       claim-store-refuses status-21005 status-21007 status-21008 status-21009 status-21099 status-21100
-      status-21199
+      status-21199 status-21120
       """),
     row(
       "rejects-silent", "claim-store-silent",
       """
       claim-store-refuses status-21005 status-21007 status-21008 status-21009 status-21099 status-21100
-      status-21199 status-21002-count
+      status-21199 status-21002-count receipt-silent status-21120
       """),
+<<<<<<< HEAD
     row("unsigned-answers-reject", "claim-store-unsigned", ""),
     row("malformed-pending", "proof-malformed", "status-21002-always"),
     row("first-proof", "proof-per-claim", "proof-kind proof-unused no-such-proof"),
+=======
+    row("malformed-pending", "proof-malformed", "status-21002-always refund-share-range"),
+    row("first-proof", "proof-per-claim", "proof-kind proof-unused no-such-proof parallel-opposite"),
+>>>>>>> ba3ac681 (Check what server teams get wrong about texts, periods and late tokens)
     row(
       "ids-unasked", "id-credited",
       """
@@ -95,9 +124,13 @@ extension BrokenTable {
     row("ids-always-new", "id-again", ""),
     row("ids-without-chain", "id-of-chain", ""),
     row("ids-move", "id-unmoved", ""),
+<<<<<<< HEAD
     row("ids-tell-refunds", "id-refunded", ""),
     row("ids-tell-ends", "id-lapsed", ""),
     row("odd-ids-500", "id-odd", ""),
+=======
+    row("odd-ids-500", "id-odd", "id-as-number"),
+>>>>>>> ba3ac681 (Check what server teams get wrong about texts, periods and late tokens)
     row("status-21000-rejects", "status-21000", ""),
     row("status-21003-waits", "status-21003", ""),
     row("status-21004-rejects", "status-21004", ""),

@@ -47,18 +47,11 @@ extension BrokenBackend {
         })),
     BrokenBackend(
       "notification-as-proof", "a notification is a proof of the transaction in it",
-      hooks: BrokenHooks(
-        before: { _, call in
-          guard var upload = call.request.upload else { return nil }
-          for index in upload.proofs.indices {
-            let data = JWSText.payload(of: upload.proofs[index].data)?["data"]
-            upload.proofs[index].data = data?["signedTransactionInfo"]?.string ?? upload.proofs[index].data
-          }
-          try replace(upload, in: &call)
-          return nil
-        },
-        // The store is asked about the proofs as they are now.
-        hears: { _, _, _, _, _ in })),
+      hooks: BrokenHooks(hears: { answer, query, _, _, now in
+        let data = query.document.flatMap { JWSText.payload(of: $0.data) }?["data"]
+        guard let inner = data?["signedTransactionInfo"]?.string.flatMap(JWSText.payload) else { return }
+        believe(inner, in: &answer, now: now)
+      })),
     BrokenBackend(
       "product-case-ignored", "a product is found in any case",
       hooks: BrokenHooks(before: { mock, call in
@@ -148,7 +141,40 @@ extension BrokenBackend {
         if case .unavailable = answer.outcome { answer.outcome = .refused }
       })),
     BrokenBackend(
+      "credited-over-lapsed", "a credited period is lapsed when it is over",
+      hooks: BrokenHooks(verdicts: { mock, reply, call, _ in
+        for index in reply.verdicts.indices where reply.verdicts[index].verdict == .duplicate {
+          let id = reply.verdicts[index].transactionID
+          let facts = try mock.backend.model().purchases.last { $0.facts.transactionID == id }?.facts
+          guard let end = facts?.expiresDate, end <= call.now.milliseconds else { continue }
+          reply.verdicts[index].verdict = .lapsed
+        }
+      })),
+    BrokenBackend(
+      "device-candidates-by-clock", "an order that a device made is no candidate before its own time",
+      hooks: changingClaims { claim, _, _, model in
+        claim.candidates?.removeAll { model.order(number: $0)?.number.hasPrefix("device-") ?? false }
+      }),
+    failing("nested-500", "a deeply nested body is a 500") { $0.hasPrefix("[[[[") },
+    failing("nul-500", "a NUL in a claim is a 500") { $0.contains(#"\u0000"#) && $0.contains(#""claims""#) },
+    failing("odd-version-1-500", "a notification of version 1 without an id is a 500") {
+      $0.contains(#""notification_type""#) && !$0.contains(#""transaction_id""#)
+    },
+    BrokenBackend(
       "race-opposite", "uploads of several claims that come at once block one another, and fail",
       hooks: BrokenHooks(race: BrokenRace.opposite.answer)),
   ]
+
+  /// Answers such a body with a 500.
+  private static func failing(
+    _ name: String, _ summary: String, _ fails: @escaping @Sendable (String) -> Bool
+  ) -> BrokenBackend {
+    BrokenBackend(
+      name, summary,
+      hooks: BrokenHooks(before: { _, call in
+        guard call.request.body.count < 1 << 20, fails(String(decoding: call.request.body, as: UTF8.self))
+        else { return nil }
+        throw HTTPProblem(status: 500, type: "internal", title: "Something is wrong")
+      }))
+  }
 }

@@ -31,13 +31,7 @@ extension BrokenBackend {
         else { return }
         let right = ConformanceLab.with(
           payload, "revocationPercentage", .integer(min(max(share, 0), 100_000)))
-        do throws(ReceiptDecodingError) {
-          let signed = try SignedTransaction(payload: right.data)
-          answer.outcome = .genuine(
-            StoreReport([VerifiedTransaction(signed, askedAt: now.milliseconds)]))
-        } catch {
-          return
-        }
+        believe(right, in: &answer, now: now)
       })),
     reading("refund-rounds-up", "a unit is taken back if any part of its price was refunded") { facts, said in
       guard facts.expiresDate == nil, said["revocationType"]?.string == "REFUND_PRORATED",
@@ -70,6 +64,16 @@ extension BrokenBackend {
       if said["revocationType"]?.string == "FAMILY_REVOKE" { facts.revocationDate = nil }
     },
   ]
+
+  /// Takes the payload of a signed transaction for what the store says.
+  static func believe(_ payload: JSONValue, in answer: inout StoreAnswer, now: Timestamp) {
+    do throws(ReceiptDecodingError) {
+      let signed = try SignedTransaction(payload: payload.data)
+      answer.outcome = .genuine(StoreReport([VerifiedTransaction(signed, askedAt: now.milliseconds)]))
+    } catch {
+      return
+    }
+  }
 
   private static func share(in said: JSONValue) -> RefundedShare? {
     guard case .integer(let share)? = said["revocationPercentage"] else { return nil }

@@ -1,3 +1,4 @@
+import AppStoreReceipts
 import Foundation
 
 extension ConformanceCheck {
@@ -58,6 +59,18 @@ extension ConformanceCheck {
         try await lab.pay(token: nil, storeAccount: lab.unique("apple"))
       }
       try await leaves(lab, try await lab.order(), paid: paid)
+    },
+    ConformanceCheck(
+      "candidate-clock", "the clock of the device that made an order says nothing about a proposal", rows,
+      needs: [.store, .accounts]
+    ) { lab in
+      let number = "device-" + UUID().uuidString
+      let order = ConformanceLab.with(
+        try await lab.deviceOrder(number), "createdAt",
+        .integer(ConformanceLab.now + 400 * ConformanceLab.day))
+      let reply = try await lab.send("PUT", ConformanceLab.path(of: number), json: order)
+      try expect(reply.isSuccess, "a 2xx for the registration")
+      try await pays(lab, ConformanceLab.MadeOrder(number: number, token: ""))
     },
     ConformanceCheck(
       "candidate-of-other",

@@ -156,23 +156,18 @@ extension ConformanceCheck {
       try await lab.expectState("delivered", of: number)
     },
     ConformanceCheck(
-      "late-registration-frees", "an order waits again if a token that is learnt later names another account",
-      rows, needs: [.store, .accounts]
+      "token-learnt-frees", "an order waits again if a token that is learnt later names another account", rows
     ) { lab in
       let claimed = try await lab.order(as: .bob)
-      let number = "device-" + UUID().uuidString
-      let order = try await lab.deviceOrder(number)
-      let paid = try await lab.pay(token: order["accountToken"]?.string, storeAccount: lab.unique("apple"))
-      // No order is known by its token yet.
+      let order = try await lab.order()
+      let paid = try await lab.pay(token: nil, storeAccount: lab.unique("apple"))
       try await lab.settle(paid, order: claimed.number, as: .bob, to: "granted")
-      let reply = try await lab.send("PUT", ConformanceLab.path(of: number), json: order)
-      try expect(reply.isSuccess, "a 2xx for the registration")
+      try await lab.expectState("delivered", of: claimed.number, as: .bob)
+      let named = try await lab.restated(paid, ["appAccountToken": .string(order.token)])
       try await lab.gaining(-1, by: .bob) {
-        try await lab.gaining(1) {
-          try await lab.settle(paid, order: number, to: "granted", "duplicate")
-        }
+        try await lab.gaining(1) { try await lab.settle(named, to: "granted", "duplicate") }
       }
-      try await lab.expectState("delivered", of: number)
+      try await lab.expectState("delivered", of: order.number)
       let state = try await lab.state(of: claimed.number, as: .bob)
       try expect(state != "delivered", "the order of the other account is not delivered any more")
     },

@@ -100,6 +100,22 @@ extension ConformanceCheck {
       let after = try await lab.held(by: .alice)
       try expect(after == before, "without the refunded one, when the store answers again: \(before)")
     },
+    ConformanceCheck(
+      "notification-version-1-odd", "version 1 without a receipt, or without an id in it, is no 5xx", taken
+    ) { lab in
+      let paid = try await lab.pay(token: nil, storeAccount: lab.unique("apple"))
+      let item: JSONValue = ["product_id": .string(paid.productID)]
+      let receipts: [JSONValue] = [
+        .null, [:], ["latest_receipt_info": .null], ["latest_receipt_info": [item]],
+        ["latest_receipt_info": item], ["latest_receipt_info": ["x"]],
+      ]
+      for receipt in receipts {
+        let reply = try await lab.send(
+          "POST", "v1/notifications/appstore", as: .anonymous,
+          json: ["notification_type": "DID_RENEW", "unified_receipt": receipt])
+        try expect(reply.isSuccess || reply.isRefusal, "a 2xx, or a 4xx")
+      }
+    },
     ConformanceCheck("notification-test", "the store's TEST is answered with a 2xx", taken) { lab in
       let paid = try await lab.pay(token: nil, storeAccount: lab.unique("apple"))
       let reply = try await lab.notify(try await lab.notice(of: paid, "bare=TEST"))

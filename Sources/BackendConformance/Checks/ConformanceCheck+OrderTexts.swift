@@ -37,6 +37,31 @@ extension ConformanceCheck {
       try expect(reply.status == 201, "201")
     },
     ConformanceCheck(
+      "json-nested", "a body of 100,000 arrays in one another is a 4xx", refused, needs: [.product]
+    ) { lab in
+      let body = Data(String(repeating: "[", count: 100_000).utf8)
+      let headers = ["Idempotency-Key": await lab.unique("key")]
+      let order = try await lab.send("POST", "v1/orders", headers: headers, body: body)
+      try expect(order.isRefusal, "a 4xx")
+      let upload = try await lab.send("POST", "v1/receipts", body: body)
+      try expect(upload.isRefusal, "a 4xx")
+    },
+    ConformanceCheck(
+      "text-nul", "a NUL in a text of a claim is a 4xx, or a text that names nothing",
+      .openAPI("POST", "/v1/receipts", 400)
+    ) { lab in
+      let paid = try await lab.pay(token: nil, storeAccount: lab.unique("apple"))
+      for (name, value) in [
+        ("productID", "a\u{0}b"), ("orderNumber", "a\u{0}b"), ("candidates", ["a\u{0}b"]),
+      ] as [(String, JSONValue)] {
+        let match = name == "candidates" ? "proposed" : name == "orderNumber" ? "bound" : "none"
+        let claim = ConformanceLab.with(
+          ConformanceLab.with(ConformanceLab.claim(paid), "match", .string(match)), name, value)
+        let reply = try await lab.upload([claim], proof: ConformanceLab.signed(paid))
+        try expect(reply.isSuccess || reply.isRefusal, "a 2xx, or a 4xx")
+      }
+    },
+    ConformanceCheck(
       "order-page-limit", "a page has 100 orders at most, whatever the limit is",
       .openAPI("GET", "/v1/orders", 200), needs: [.product]
     ) { lab in

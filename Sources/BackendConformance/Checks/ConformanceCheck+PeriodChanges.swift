@@ -36,6 +36,15 @@ extension ConformanceCheck {
       try expect(after == before + Double(ConformanceLab.day), "an expiresAt that is a day later")
     },
     ConformanceCheck(
+      "period-credited-over", "a period that was credited stays a duplicate, also when it is over",
+      .yourBackend("What is easily missed")
+    ) { lab in
+      let plan = try await lab.plans().lower
+      let (order, paid) = try await lab.grantedOrder(product: plan)
+      let over = try await lab.restated(paid, ["expiresDate": .integer(ConformanceLab.now - 60_000)])
+      try await lab.settle(over, order: order.number, to: "duplicate")
+    },
+    ConformanceCheck(
       "plan-downgraded", "a downgrade for the next period changes nothing in this one", told
     ) { lab in
       let (lower, higher) = try await lab.plans()
