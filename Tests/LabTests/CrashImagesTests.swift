@@ -177,17 +177,15 @@ import Testing
     #expect(tally.untouched == 5 && tally.kept == 5)
   }
 
-  @Test(arguments: DamageSubject.State.allCases)
-  func `a broken note of what is durable loses nothing`(state: DamageSubject.State) throws {
-    let subject = try DamageSubject(state, seed: 1)
-    #expect(subject.note.count == 24)
-    // A bit of each byte, and every length.
-    let flips = (0..<subject.note.count).map { DamageCase(state, .note, .flip($0 * 8 + $0 % 8)) }
-    for damage in flips + DamageCase.pages(state, .note, bytes: subject.note.count) {
-      let verdict = DamageJudge(subject: subject, seed: 1).verdict(on: damage)
-      #expect(verdict.problem == nil, "\(damage.name)")
-      #expect(verdict.kept == subject.known.count && !verdict.isSalvaged, "\(damage.name)")
-    }
+  @Test(arguments: [
+    "closed/note/zero/0", "killed/note/zero/0", "killed/note/cut/0", "killed/note/cut/7",
+    "killed/note/flip/77",
+  ])
+  func `a broken note of what is durable loses nothing`(name: String) throws {
+    let result = try CommandResult(of: ["crash-images", "--damage", "--case", name, "--json"], by: .lab)
+    let tally = try JSONDecoder().decode(DamageCommand.Tally.self, from: Data(result.output.utf8))
+    #expect(result.status == 0 && tally.salvaged == 0)
+    #expect(tally.untouched > 0 && tally.kept == tally.untouched)
   }
 
   @Test(arguments: [
