@@ -60,8 +60,8 @@ extension BrokenTable {
       """
       adoption-later signed-in-refused chain-of-device adoption-refunded
       """),
-    row("claims-all", "receipt-two-accounts", "receipt-token"),
-    row("receipt-tokens-unasked", "receipt-token", ""),
+    row("claims-all", "receipt-two-accounts", "receipt-token receipt-too-long"),
+    row("receipt-tokens-unasked", "receipt-token", "receipt-too-long"),
     row(
       "claimed-order-ignored", "claimed-order",
       """
