@@ -1,4 +1,4 @@
-/// Bars 2 and 3: the queue against the least that a durable queue of its kind costs. The bare loop is a figure beside.
+/// Bars 2 and 3: the queue against the least that a durable queue of its kind costs. The bare loop is a figure only.
 enum BaselineBars {
   static func disk(_ plan: BenchPlan, _ workbench: Workbench) throws -> BenchSection {
     let subjects: [Subject] = [.sqliteLoop, .countedLoop, .queue, .append, .jsonFile, .queueWithVault]

@@ -3,7 +3,7 @@ import CPurchaseSQLite
 /// The smallest queue in SQLite: one table, prepared statements, a write-ahead log that is synced at each commit, and
 /// otherwise SQLite's defaults. It has no limits, checksums or lanes.
 @safe final class SQLiteLoopSubject: BenchSubject {
-  /// What it keeps beside the payloads.
+  /// What it keeps in addition to the payloads.
   enum Kind {
     case bare
     /// With what a queue promises at least: a key enters once, and the number of entries and bytes is known at once.

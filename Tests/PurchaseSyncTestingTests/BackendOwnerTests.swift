@@ -78,16 +78,23 @@ import Testing
     #expect(backend.model.credits.map(\.owner) == [.account("alice")])
   }
 
-  @Test func `an account is credited with nothing for being signed in`() throws {
-    var backend = BackendFixture()
-    let record = Sample.record()
+  /// The device uploads what it has paid, while alice is signed in.
+  private func uploaded(
+    _ record: StoreTransactionRecord, to backend: inout BackendFixture
+  ) throws -> BackendModel.Judgement {
     let signed = try SignedTransaction(jws: Sample.forge.signedTransaction(record, signedAt: Sample.now))
     let request = UploadRequest(
       device: backend.device, proof: ProofDocument(kind: .signedTransaction, data: "unread"),
       claims: [Sample.claim(for: record)])
-    let judged = backend.model.judge(
+    return backend.model.judge(
       request, from: .device(backend.device), signedIn: "alice", now: Sample.now
     ) { _ in .genuine([signed]) }
+  }
+
+  @Test func `an account is credited with nothing for being signed in`() throws {
+    var backend = BackendFixture()
+    let record = Sample.record()
+    let judged = try uploaded(record, to: &backend)
     #expect(judged.verdicts.map(\.owner) == [.device] && judged.verdicts.map(\.verdict) == [.granted])
     #expect(backend.model.credits.map(\.owner) == [.device(backend.device)])
   }
@@ -107,13 +114,7 @@ import Testing
       _ = backend.model.adoptDevice(backend.device, for: "alice", now: Sample.now)
       let record = Sample.record(
         purchasedAt: Sample.now.adding(milliseconds: isLater ? 0 : -1), revokedAt: Sample.now)
-      let signed = try SignedTransaction(jws: Sample.forge.signedTransaction(record, signedAt: Sample.now))
-      let request = UploadRequest(
-        device: backend.device, proof: ProofDocument(kind: .signedTransaction, data: "unread"),
-        claims: [Sample.claim(for: record)])
-      let judged = backend.model.judge(
-        request, from: .device(backend.device), signedIn: "alice", now: Sample.now
-      ) { _ in .genuine([signed]) }
+      let judged = try uploaded(record, to: &backend)
       #expect(judged.verdicts.map(\.verdict) == [.refunded] && judged.verdicts.map(\.owner) == [owner])
     }
   }

@@ -128,12 +128,7 @@ extension ConformanceCheck {
       "adoption-earlier", "an adoption covers what the device has paid before it and uploads after it",
       adopted
     ) { lab in
-      let device = UUID()
-      try await lab.grantedToDevice(device)
-      let paid = try await lab.withClock(movedBy: -60_000) {
-        try await lab.pay(token: nil, storeAccount: lab.unique("apple"))
-      }
-      try await lab.adopts(device)
+      let (device, paid) = try await lab.paidBeforeAdoption()
       try await lab.gaining(1) {
         let told = try await lab.told(paid, as: .deviceOfAlice(device), device: device)
         try expect(told["owner"]?.string == "yours", "the owner yours")
@@ -142,12 +137,7 @@ extension ConformanceCheck {
     ConformanceCheck(
       "adoption-refunded", "a refund of what an adopted device paid before is told as the account's", adopted
     ) { lab in
-      let device = UUID()
-      try await lab.grantedToDevice(device)
-      let paid = try await lab.withClock(movedBy: -60_000) {
-        try await lab.pay(token: nil, storeAccount: lab.unique("apple"))
-      }
-      try await lab.adopts(device)
+      let (device, paid) = try await lab.paidBeforeAdoption()
       let refunded = try await lab.refund(paid)
       let callers = [
         (ConformanceLab.Caller.deviceOfAlice(device), "yours"), (.deviceOfBob(device), "another"),
@@ -266,6 +256,17 @@ extension ConformanceLab {
         "device": .string(device.uuidString), "claims": .array([claim]),
         "proofs": .array([Self.signed(paid)]),
       ])
+  }
+
+  /// A device that is adopted, and what was paid on it before and never uploaded.
+  fileprivate func paidBeforeAdoption() async throws -> (device: UUID, paid: Paid) {
+    let device = UUID()
+    _ = try await grantedToDevice(device)
+    let paid = try await withClock(movedBy: -60_000) {
+      try await pay(token: nil, storeAccount: unique("apple"))
+    }
+    try await adopts(device)
+    return (device, paid)
   }
 
   /// The account that is signed in adopts the device.

@@ -48,7 +48,7 @@ struct LeanBackend {
   private(set) var epoch = 0
   /// Each account has one token, and all its orders have it.
   var hasAccountTokens = false
-  /// Whether it says by an id alone that a purchase is refunded or over, whoever asks.
+  /// Whether an id is enough to learn that a purchase is refunded or over.
   var tellsWhatIsOver = false
   /// A planted bug.
   var forgetsTransactions = false

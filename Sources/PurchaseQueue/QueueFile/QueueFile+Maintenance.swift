@@ -58,7 +58,7 @@ extension QueueFile {
 
   /// From this size on, emptying the log is worth its three syncs.
   private static var longLog: Int { 512 << 10 }
-  /// The same while more is to come. Two batches of a backlog fit. SQLite itself empties the log at 4 MiB, in the middle of a call.
+  /// The same while more is to come. SQLite itself empties the log at 4 MiB, in the middle of a call.
   private static var busyLog: Int { 3 << 20 }
   /// A quarter of a megabyte in pages of 1 KiB.
   private static var manyFreePages: Int { 256 }

@@ -80,13 +80,10 @@ extension SyncEngine {
 
   /// Tidies the file up while nothing is under way; cheap if there is nothing to tidy.
   ///
-  /// - Parameter isShort: More is to come soon. Nil if that is not known yet.
-  func maintain(isShort: Bool? = nil) {
-    guard let file = open.file else { return }
+  /// - Parameter isShort: More is to come soon, and another pause after it.
+  func maintain(isShort: Bool) {
     do throws(QueueError) {
-      // What is promised soon is followed by a quiet second, and so is the last of several batches.
-      let isShort = isShort ?? (file.queue.hasSoonCommits || isSendingSoon)
-      try file.maintain(now: configuration.now(), isShort: isShort)
+      try open.file?.maintain(now: configuration.now(), isShort: isShort)
     } catch {
       report(failed(error))
     }
@@ -112,6 +109,11 @@ extension SyncEngine {
       report(failed(error))
       lookAgain()
     }
+  }
+
+  /// Nothing is under way. What is promised soon is followed by a quiet second, and that by a pause of its own.
+  func restBegins() {
+    maintain(isShort: isSendingSoon || open.file?.queue.hasSoonCommits ?? false)
   }
 
   /// Whether the next batch of a backlog, or something else, is due within a second.

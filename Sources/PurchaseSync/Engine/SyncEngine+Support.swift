@@ -82,8 +82,8 @@ extension SyncEngine {
     }
   }
 
-  /// What a payment that is not settled needs of the user, or of support; nil if it needs nothing of them. Of the order's
-  /// transaction, or else of the one with which the store has answered.
+  /// What a payment that is not settled needs of the user, or of support; nil for nothing. It is the order's transaction,
+  /// or else the one with which the store has answered.
   func needs(_ payment: (order: String?, transaction: EntryKey?)) throws(SyncError) -> Sale.Wait? {
     let now = configuration.now()
     return try withFile { (file) throws(QueueError) in

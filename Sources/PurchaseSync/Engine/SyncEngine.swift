@@ -295,7 +295,7 @@ extension SyncEngine {
     tasks.ended(number)
     // A suspended app has seconds, and its file is about to be closed: the next pause in the foreground does it.
     guard tasks.isAtRest else { return }
-    if !isSuspended { maintain() }
+    if !isSuspended { restBegins() }
     changes.send()
   }
 

@@ -51,7 +51,6 @@ extension MockState {
   package mutating func ask(_ query: VerificationQuery, answers: StoreAnswers, now: Timestamp) -> StoreAnswer
   {
     if let answer = answers[query] { return answer }
-    // Any fault that the plan has for this path means that the store does not answer.
     // Any fault that the plan has for this path means that the store does not answer; an answer in its place is not its.
     switch faults.next(method: "POST", path: Self.verificationPath) {
     case nil: return store.answer(to: query, now: now)
