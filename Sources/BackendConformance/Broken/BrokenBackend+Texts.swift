@@ -220,7 +220,7 @@ extension BrokenBackend {
     }
   }
 
-  /// Changes what another account is told about an order.
+  /// Changes what another account learns about an order.
   private static func changingRefusals(
     _ name: String, _ summary: String,
     _ change: @escaping @Sendable (inout [String: JSONValue], BackendOrder) -> Void

@@ -14,7 +14,7 @@ enum BrokenRace: Sendable {
   case order
   /// Tells a duplicate while the first upload of the transaction is not committed, and may fail.
   case duplicate
-  /// As `grant`, of a transaction that a notification told of before.
+  /// As `grant`, of a transaction that a notification named before.
   case noted
   /// As `grant`, of two proofs of one transaction: only equal proofs wait for each other.
   case proofs

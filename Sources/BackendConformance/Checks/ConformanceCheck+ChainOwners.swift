@@ -245,7 +245,7 @@ extension ConformanceLab {
   /// A day in milliseconds.
   static let day: Int64 = 86_400_000
 
-  /// An account's upload with a device's credential beside its own.
+  /// An account's upload with a device's credential and its own.
   fileprivate func uploadBeside(
     _ credential: String, _ device: UUID, _ paid: Paid, _ order: String
   ) async throws -> Reply {

@@ -30,7 +30,7 @@ extension QueueFile {
     afterCommit { [self] in checkpoint?(.finishCommitted) }
   }
 
-  /// Records that the app has seen the outcome. Promised soon: after a power cut, the outcome is told again, and the app
+  /// Records that the app has seen the outcome. Promised soon: after a power cut, the outcome is published again, and the app
   /// knows its key.
   ///
   /// - Parameter forgetting: As of `markFinished`.

@@ -87,7 +87,7 @@ struct TokenBook: CustomReflectable {
     questions.needed(of: account, refused: refused(of: account), at: now)
   }
 
-  /// The app has answered a question, or nobody waits for it any more.
+  /// The app has answered a question, or no caller waits for it any more.
   mutating func answered(_ number: Int, of account: String, _ answer: CredentialAnswer, at now: Int64) {
     questions.answered(number, of: account, answer, at: now)
   }

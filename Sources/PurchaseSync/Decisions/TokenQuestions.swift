@@ -48,7 +48,7 @@ struct TokenQuestions {
     }
   }
 
-  /// The app has answered a question, or nobody waits for it any more.
+  /// The app has answered a question, or no caller waits for it any more.
   mutating func answered(_ number: Int, of account: String, _ answer: CredentialAnswer, at now: Int64) {
     guard case .asked(number, _) = rows[.account(account)] else { return }
     if case .token(let credential) = answer {

@@ -67,7 +67,7 @@ final class Exchange: Sendable {
     if head.statusCode == 401 { end(.success(Self.answer(head, Data()))) }
   }
 
-  /// A redirect needs no body: nobody follows it.
+  /// A redirect needs no body: it is not followed.
   func redirected(_ head: HTTPURLResponse) { end(.success(Self.answer(head, Data()))) }
 
   func received(_ data: Data) {

@@ -19,7 +19,7 @@ extension SyncFile {
   // MARK: Making
 
   /// Reserves capacity for a purchase and commits the key of its order request, before the user pays. Promised soon: the
-  /// order is durable before the sheet, and a power cut before that leaves an order at the backend that nobody pays.
+  /// order is durable before the sheet, and a power cut before that leaves an unpaid order at the backend.
   package func request(
     account: String, product: String, quantity: Int, proposing key: String, waiting: Set<String>,
     now: Timestamp
