@@ -14,7 +14,7 @@ extension BrokenTable {
       "refunds-granted", "refund-before-upload",
       """
       refund-notified-first refund-part-first refund-part-grows restart-notified refund-part-below
-      id-refunded
+      id-refunded adoption-refunded
       """),
     row(
       "refund-takes-all", "refund-of-one",

@@ -143,6 +143,8 @@ extension ConformanceCheck {
         (ConformanceLab.Caller.deviceOfAlice(device), "yours"), (.deviceOfBob(device), "another"),
       ]
       for (caller, owner) in callers {
+        let word = try await lab.settled(refunded, as: caller, device: device)
+        try expect(word == "refunded", "refunded at the first upload")
         let told = try await lab.told(refunded, as: caller, device: device)
         try expect(told["verdict"]?.string == "refunded", "refunded")
         try expect(told["owner"]?.string == owner, "the owner \(owner)")
