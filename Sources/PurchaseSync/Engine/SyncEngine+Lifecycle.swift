@@ -50,7 +50,7 @@ extension SyncEngine {
 
   /// Works in the background for so long, or until nothing can be done before that, and suspends again: for a background
   /// task of the system. Returns true if nothing was left that could be done in time. In an app that has reported a
-  /// foreground (``wake(_:)``) and is not suspended, it does nothing.
+  /// foreground (``wake(_:)``) and is not suspended, it waits for the same, and the engine goes on.
   ///
   /// Pass less than the system allows: requests in flight then get `grace` seconds more, as in ``suspend(within:)``. A
   /// foreground that comes during the call ends it, and the engine goes on.
@@ -58,7 +58,7 @@ extension SyncEngine {
     forSeconds seconds: Double, grace: Double = 2
   ) async throws(SyncError) -> Bool {
     let deadline = deadline(after: seconds)
-    guard decisions.presence.beginsWork() else { return await hasWoken(before: deadline) }
+    guard decisions.presence.beginsWork() else { return await hasEnded(before: deadline) { isAwake } }
     let visit = decisions.presence.foregrounds
     do throws(SyncError) {
       perform(try step { (machine, now) throws(QueueError) in machine.woken(.foreground, now: now) })
@@ -68,12 +68,7 @@ extension SyncEngine {
     }
     announceOutcomes()
     listStore()
-    var isDone = false
-    await wait(before: deadline) {
-      guard isWorking(since: visit) else { return false }
-      isDone = isAtRest && decisions.timer.isQuiet(until: deadline)
-      return !isDone
-    }
+    let isDone = await hasEnded(before: deadline) { isWorking(since: visit) }
     guard isWorking(since: visit) else { return isDone }
     await suspend(within: isDone ? 0 : grace)
     return isDone
@@ -83,10 +78,15 @@ extension SyncEngine {
     visit == decisions.presence.foregrounds && isAwake
   }
 
-  /// In the foreground: waits for wakes that came too fast. True if nothing is under way then.
-  private func hasWoken(before deadline: ContinuousClock.Instant) async -> Bool {
-    await wait(before: deadline) { decisions.wakes.wait(at: uptime) != nil && isAwake }
-    return isAtRest
+  /// Waits until nothing can be done before the deadline. False if something was left at the last look.
+  private func hasEnded(before deadline: ContinuousClock.Instant, while isWorking: () -> Bool) async -> Bool {
+    var isDone = false
+    await wait(before: deadline) {
+      guard isWorking() else { return false }
+      isDone = isAtRest && decisions.timer.isQuiet(until: deadline)
+      return !isDone
+    }
+    return isDone
   }
 
   /// NaN waits for nothing.

@@ -144,6 +144,20 @@ import Testing
     }
   }
 
+  @Test func `in front, a drain that returns while requests are under way or due is no drain`() async throws {
+    try await ShopLab.launch { lab, app in
+      lab.server.setFaults(.outage(path: "/v1/receipts", requests: 3))
+      let book = OutcomeBook()
+      let shop = app.shop(waiting: .zero) { book.take($0) }
+      try await shop.resume()
+      _ = try await shop.purchase(ShopLab.gems, for: "alice")
+      let isDone = try await shop.drain(until: app.now.addingTimeInterval(1_800))
+      #expect(isDone)
+      #expect(book.products == [ShopLab.gems])
+      #expect(await !shop.isSuspended)
+    }
+  }
+
   @Test func `a restore and a refused purchase leave the file closed in the background`() async throws {
     try await BuyingFixture.with(.outage(path: "/v1/orders", requests: 1_000_000)) { fixture in
       let shop = try fixture.shop(Wallet())
