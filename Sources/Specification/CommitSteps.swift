@@ -50,7 +50,9 @@ package struct CommitSteps {
     // Of an update the record stays as it was.
     let isGivenUp =
       outcome == "discarded" || isDiscarded(key) && known.stones[key]?.outcome == outcome
-    guard isGivenUp || isQuestion else {
+    // What was refunded or over may stay so without another verdict.
+    let isOver = Tombstone.verdict(in: outcome).isOver && known.stones[key]?.outcome == outcome
+    guard isGivenUp || isQuestion || isOver else {
       return .settled(transaction(key), on: device, ProtocolStep.Word(Tombstone.verdict(in: outcome)))
     }
     return .removed(transaction(key), on: device, isGivenUp: isGivenUp)

@@ -164,9 +164,6 @@ final class EngineSimulation: @unchecked Sendable {
     power = RandomStream(seed: knobs.seed, "shell power", log: log)
     directory = parent
     queue.stalls = knobs.stalls
-    // To a ledger of another name the engine offers what was refunded before anyone got it, too, and the store may have no
-    // proof of that any more. A backend that asks for one has the entry in quarantine for good.
-    backend.tellsWhatIsOver = true
     if bug == .idsBelieved { backend.flaw = .believesIDs }
     if bug == .refundsAddUp { backend.flaw = .addsRefunds }
     if bug == .bundleCountsOnce { backend.flaw = .creditsBundleOnce }

@@ -48,8 +48,6 @@ struct LeanBackend {
   private(set) var epoch = 0
   /// Each account has one token, and all its orders have it.
   var hasAccountTokens = false
-  /// Whether an id is enough to learn that a purchase is refunded or over.
-  var tellsWhatIsOver = false
   /// A planted bug.
   var forgetsTransactions = false
 
@@ -176,7 +174,6 @@ struct LeanBackend {
 
   /// Whether the store's record names the owner of what is over (`BackendModel.withoutProof`).
   private func isRecorded(_ claim: LeanClaim, _ uploader: Owner, _ store: LeanStore) -> Bool {
-    if tellsWhatIsOver { return true }
     guard let present = credit(of: claim.sale).map({ owner(of: $0, store) }) else {
       return heir(of: claim, uploader, store) == recordedOwner(claim.sale, store)
     }

@@ -22,7 +22,7 @@ package enum MachineBug: String, PlantedBug {
     clampForgotten
   case releasedNeverAgain, adoptionNotStored, bindsWhatItIsTold, retryStateReadOnce, newerProofForgotten
   case firstProofForAll, refusedForEver
-  case unconfirmedBlock, reservationsBlock, refundKnownByDate, arrivalSoon, verdictSoon
+  case unconfirmedBlock, reservationsBlock, refundKnownByDate, arrivalSoon, verdictSoon, grantedStaysUnknown
   // MARK: The backend
   case backendForgetsTransactions, keysByInstallation, answersBeforeCommit, finishesBeforeCommit
   // MARK: Ownership
@@ -92,6 +92,7 @@ package enum MachineBug: String, PlantedBug {
     case .unconfirmedBlock: "an outcome that the app has not confirmed takes capacity"
     case .refundKnownByDate: "a refund with a known date is no news, whatever its share is"
     case .reservationsBlock: "an order that was not paid keeps its capacity"
+    case .grantedStaysUnknown: "an update that the backend refuses is dropped, also of what was granted"
     case .releasedNeverAgain: "quarantine is permanent"
     case .backendForgetsTransactions: "the backend grants a transaction again"
     case .keysByInstallation: "the backend's idempotency key belongs to the installation"

@@ -39,7 +39,10 @@ extension MachineSimulation {
     }
     let isForPerson = process.personLanes & 1 << lane != 0
     process.personLanes &= ~(1 << lane)
-    defer { shareBackend(of: process) }
+    defer {
+      followRecovery(process)
+      shareBackend(of: process)
+    }
     guard !isForPerson, process.isFailing || process.failingLanes & 1 << lane != 0 else { return }
     if !process.isFailing, process.recoveringSends > 0 {
       process.recoveringSends -= 1
@@ -98,6 +101,7 @@ extension MachineSimulation {
     }
     let isForPerson = process.personAdoptions & 1 << account != 0
     process.personAdoptions &= ~(1 << account)
+    defer { followRecovery(process) }
     if process.isFailing, !isForPerson { spend(process, now) }
   }
 

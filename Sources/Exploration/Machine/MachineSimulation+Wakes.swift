@@ -59,6 +59,13 @@ extension MachineSimulation {
     if failure.blame == .nothing || process.recoveringSends == 0 { process.isFailing = true }
   }
 
+  /// Requests that follow what no observer sees (a restart, an entry whose wait a wake ended, a person who asks) end a
+  /// recovery, too. Never the other way: what the file says does not allow more of them.
+  func followRecovery(_ process: Process) {
+    guard !process.storage.hasStruck else { return }
+    process.recoveringSends = min(process.recoveringSends, process.phone.shadow.retry.pace.pacedSendsLeft)
+  }
+
   /// The file now holds what the process knows of the backend: the other one reads it before its next request.
   func shareBackend(of process: Process) {
     guard process.isAlive, !process.storage.hasStruck else { return }

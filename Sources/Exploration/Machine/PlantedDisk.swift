@@ -12,7 +12,7 @@ extension MachineBug {
       .redeliveryGoesLast, .budgetNotStored, .postponeNotStored, .quarantineDeletes, .clampForgotten,
       .releasedNeverAgain, .adoptionNotStored, .bindsWhatItIsTold, .retryStateReadOnce, .newerProofForgotten,
       .unconfirmedBlock, .reservationsBlock, .ownerNotStored, .limitIgnored, .refundKnownByDate,
-      .arrivalSoon, .verdictSoon:
+      .arrivalSoon, .verdictSoon, .grantedStaysUnknown:
       PlantedDisk(disk, self, entries: entries, deeds)
     default: nil
     }

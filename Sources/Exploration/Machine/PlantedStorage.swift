@@ -169,6 +169,13 @@ final class PlantedStorage: ForwardingStorage {
 
   func quarantine(_ key: EntryKey, reason: String, now: Timestamp) throws(QueueError) -> Bool {
     flush()
+    if bug == .grantedStaysUnknown, let tombstone = try base.tombstone(key) {
+      disk.deeds.note(key)
+      var claim = SettledClaim(key: key, verdict: tombstone.verdict)
+      claim.keepsTombstone = true
+      _ = try base.settle([claim], now: now)
+      return true
+    }
     guard bug == .quarantineDeletes else { return try base.quarantine(key, reason: reason, now: now) }
     disk.deeds.note(key)
     _ = try base.acknowledge([SettledClaim(key: key, verdict: .rejected)], now: now)

@@ -207,6 +207,16 @@ final class Shadow {
     set(.none, of: sale)
   }
 
+  /// An update is gone without another verdict, and the outcome stays as it was.
+  func staysOver(_ tombstone: Tombstone) {
+    let sale = Names.transaction(tombstone.key)
+    guard sale >= 0, sale < rows.count else { return }
+    checker.expect(
+      .leavesSettled, tombstone.verdict.isOver, "\(tombstone.key) stays '\(tombstone.outcome)' unheard")
+    watch?.take(.removed(sale, on: phone, isGivenUp: false))
+    set(.none, of: sale)
+  }
+
   func finished(_ sale: Int) {
     guard sale >= 0, sale < rows.count, rows[sale].hasPendingFinish else { return }
     rows[sale].hasPendingFinish = false

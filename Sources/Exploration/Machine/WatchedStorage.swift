@@ -269,15 +269,18 @@ final class WatchedStorage: ForwardingStorage {
 
   func settle(_ settled: [SettledClaim], now: Timestamp) throws(QueueError) -> SettledClaims {
     var newer: [Int] = []
+    var kept: [Tombstone] = []
     for claim in settled {
-      guard let entry = try base.entry(claim.key), claim.hasPendingUpdate(of: entry) else { continue }
-      newer.append(Names.transaction(claim.key))
+      guard let entry = try base.entry(claim.key) else { continue }
+      if claim.keepsTombstone, let tombstone = try base.tombstone(claim.key) { kept.append(tombstone) }
+      if claim.hasPendingUpdate(of: entry) { newer.append(Names.transaction(claim.key)) }
     }
     return try write(
       { () throws(QueueError) in try base.settle(settled, now: now) },
       { result in
         let tombstones = (copy result).tombstones
         for tombstone in tombstones { shadow.acknowledged(tombstone) }
+        kept.forEach(shadow.staysOver)
         if (copy result).hasPendingUpdates { shadow.pendingUpdates.formUnion(newer) }
         for claim in settled where claim.orderNumber != nil {
           shadow.checker.mark(.boundByVerdict)

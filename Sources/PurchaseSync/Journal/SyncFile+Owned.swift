@@ -139,5 +139,5 @@ extension SyncFile {
 
 extension Verdict {
   /// Whether the period is over, or something of the purchase was refunded, whichever account has it.
-  var isOver: Bool { self == .refunded || self == .lapsed }
+  package var isOver: Bool { self == .refunded || self == .lapsed }
 }

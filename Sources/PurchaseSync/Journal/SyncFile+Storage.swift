@@ -248,7 +248,7 @@ extension SyncFile: SyncStorage {
       var settlement = Settlement(
         key: $0.key, outcome: $0.outcome, orderNumber: $0.orderNumber, hasPendingFinish: true,
         isUnconfirmed: true, reservation: $0.orderNumber)
-      settlement.keepsTombstone = $0.isAnswer
+      settlement.keepsTombstone = $0.keepsTombstone
       return settlement
     }
     var hasPendingUpdates = false

@@ -51,7 +51,7 @@ extension SyncMachine {
       }
       actions.append(.emit(SyncEvent(publishing: Outcome(tombstone))))
     }
-    for claim in settled where claim.isAnswer {
+    for claim in settled where claim.keepsTombstone {
       guard let transaction = arrived[claim.key] else { continue }
       actions += .attempting { () throws(QueueError) in
         guard let tombstone = try settlementStorage.tombstone(claim.key) else { return [] }
@@ -71,8 +71,8 @@ extension SyncMachine {
     if owner != .usual(of: claim.verdict, in: lane) { claim.owner = owner }
     if claim.owner == .yours, lane == .device { claim.provenBy = answer.presented }
     claim.refund = answer.verdicts[index].flatMap { RefundNote($0) }
-    claim.isAnswer = lane.asker != nil
-    guard !claim.isAnswer, let number = answer.verdicts[index]?.orderNumber,
+    claim.keepsTombstone = lane.asker != nil
+    guard !claim.keepsTombstone, let number = answer.verdicts[index]?.orderNumber,
       number != answer.sent[index].orderNumber
     else {
       return claim
@@ -135,14 +135,30 @@ extension SyncMachine {
     guard verdict.verdict == .unknownTransaction else {
       watch.answered()
       try commitRetry([key: watch], now: now)
+      if try staysOver(key, now: now) { return [] }
       let reason = Redaction.line(verdict.reason ?? "without a reason")
       return try moveToQuarantine(key, "rejected: \(reason)", asked: asked, now: now)
     }
     let isLast = watch.wasUnknown(now: now, policy: policy)
     try commitRetry([key: watch], now: now)
+    if isLast, try staysOver(key, now: now) { return [] }
     if isLast { return try moveToQuarantine(key, "no receipt holds it", asked: asked, now: now) }
     try postpone(key, afterFailures: watch.unknownAnswers + 2, verdict, now: now)
     return [.readProof(key)]
+  }
+
+  /// An update that gives nothing, of what gave nothing: a later proof of a refund, or what is offered to another ledger,
+  /// because a refund may be reversed and a renewal follows its first period. Nobody waits for it: if the backend takes
+  /// neither the proof nor the id, the earlier outcome stays, and support staff have nothing to look at.
+  private func staysOver(_ key: EntryKey, now: Timestamp) throws(QueueError) -> Bool {
+    guard let tombstone = try settlementStorage.tombstone(key), tombstone.verdict.isOver,
+      Outcome(tombstone).unitsHeld == 0, let update = try laneStorage.entry(key),
+      update.details == tombstone.details || EntryDetails(of: update).known?.isRefunded == true
+    else { return false }
+    var claim = SettledClaim(key: key, verdict: tombstone.verdict)
+    claim.keepsTombstone = true
+    _ = try settlementStorage.settle([claim], now: now)
+    return true
   }
 
   /// Without a Retry-After the backend is asked less and less often: the store's answer may take days.

@@ -101,6 +101,11 @@ package struct KnownRefund: Sendable, Hashable {
   package var leavesUnits: Bool { units < quantity }
 }
 
+extension TransactionDetails {
+  /// Whether nothing is left of it, as the proof says.
+  var isRefunded: Bool { revokedAt != nil && !KnownRefund(nil, self).leavesUnits }
+}
+
 extension Tombstone {
   /// What was refunded of it; nil for every other verdict, and if the details are damaged.
   package var refund: KnownRefund? {

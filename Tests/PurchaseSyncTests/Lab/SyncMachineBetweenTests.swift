@@ -41,7 +41,7 @@ import Testing
     /// An answer leaves the tombstone of its transaction as it was.
     func settle(_ claims: [SettledClaim], now: Timestamp) throws(QueueError) -> SettledClaims {
       var settled = try write { () throws(QueueError) in try inner.settle(claims, now: now) }
-      if claims.contains(where: \.isAnswer) { settled.tombstones = [] }
+      if claims.contains(where: \.keepsTombstone) { settled.tombstones = [] }
       return settled
     }
   }

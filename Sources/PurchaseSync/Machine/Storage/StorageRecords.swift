@@ -15,9 +15,9 @@ package struct SettledClaim: Sendable, Hashable {
   package var provenBy: String?
   /// What the verdict says of a refund.
   package var refund: RefundNote?
-  /// It answers an account's question about a settled transaction: the tombstone stays as it is. Only the file has
-  /// questions, because only it knows orders.
-  package var isAnswer = false
+  /// The transaction is settled already, and its tombstone stays as it is: an account's question is answered, or another
+  /// ledger does not know what is over.
+  package var keepsTombstone = false
 
   package init(
     key: EntryKey, verdict: Verdict, orderNumber: String? = nil, sent: [PayloadReference]? = nil,
