@@ -37,7 +37,7 @@ package struct ConformanceCheck: Sendable {
     case .ownership:
       sharing + owners + claimedOrders + candidates + ownerRows + chainOwners + devices + adoptions
     case .refunds: refunds + refundedParts + statements
-    case .subscriptions: subscriptions + periods + bundles + bundleOwners + seats + periodChanges
+    case .subscriptions: subscriptions + periods + bundles + bundleOwners + seats + periodChanges + graces
     case .notifications: notifications + notices + consent
     case .restart: restarts
     case .statuses: statuses

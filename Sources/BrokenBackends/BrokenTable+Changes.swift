@@ -154,6 +154,10 @@ extension BrokenTable {
     row("grace-for-ever", "period-grace-over", ""),
     row("cancelled-upgrade-kept", "upgrade-cancelled", ""),
     row("upgrade-as-refund", "upgrade-refunded", ""),
+    row("grace-of-16-days", "grace-end", ""),
+    row("grace-longest", "grace-withdrawn", ""),
+    row("grace-by-arrival", "grace-older", ""),
+    row("grace-of-all", "grace-of-last", ""),
     row(
       "bundle-as-member", "bundle-order",
       """

@@ -87,5 +87,6 @@ extension BrokenTable {
     row("race-renewal", "parallel-renewal", "restored-once"),
     row("race-refund", "parallel-refunds", ""),
     row("race-registration", "parallel-registrations", ""),
+    row("race-adoption", "parallel-adopted", ""),
   ]
 }

@@ -40,5 +40,6 @@ extension BrokenTable {
     row("refund-notes-once", "refund-after-reversal", ""),
     row("revoke-by-share", "revoke-share", ""),
     row("revoked-shares-kept", "refund-of-shared", "revoke-share"),
+    row("replaced-refund-as-rest", "refund-full-replaced", ""),
   ]
 }

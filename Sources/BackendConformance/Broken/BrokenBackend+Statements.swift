@@ -63,6 +63,10 @@ extension BrokenBackend {
     reading("revoked-shares-kept", "a family's share stays when its payment is refunded") { facts, said in
       if said["revocationType"]?.string == "FAMILY_REVOKE" { facts.revocationDate = nil }
     },
+    reading("replaced-refund-as-rest", "any refund of a replaced period is taken for the rest of its price") {
+      facts, _ in
+      if facts.isUpgraded, facts.isUpgradedToBundle != true { facts.revocationDate = nil }
+    },
   ]
 
   /// Takes the payload of a signed transaction for what the store says.

@@ -32,6 +32,17 @@ extension BrokenBackend {
           if mock.brokenMemory.counts["doubts " + id, default: 0] >= 4 { answer.outcome = .malformed }
         })),
       BrokenBackend(
+        "status-21002-shared", "the 21002 about a claim are counted for all senders together",
+        hooks: BrokenHooks(hears: { answer, _, claims, mock, _ in
+          guard let id = claims.first?.transactionID else { return }
+          guard case .doubtful = answer.outcome else {
+            mock.brokenMemory.counts["doubts " + id] = nil
+            return
+          }
+          mock.brokenMemory.counts["doubts " + id, default: 0] += 1
+          if mock.brokenMemory.counts["doubts " + id, default: 0] >= 4 { answer.outcome = .malformed }
+        })),
+      BrokenBackend(
         "status-21006-rejects", "a receipt with the status 21006 is rejected",
         hooks: BrokenHooks(hears: { answer, _, _, _, _ in
           if answer.statusNumber == 21006 { answer.outcome = .refused }

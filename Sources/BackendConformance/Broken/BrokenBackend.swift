@@ -28,8 +28,8 @@ public struct BrokenBackend: RawRepresentable, CaseIterable, Sendable, Hashable 
     + statuses
     + chains + defects
     + owners + claimedOrders + chainOwners + devices + adoptions
-    + refunds + refundedParts + notifications + notices + consent + subscriptions + periods + bundles + seats
-    + restarts + forms + answers + texts + badClaims + races + candidates + ownerRows + statements
+    + refunds + refundedParts + notifications + notices + consent + subscriptions + periods + graces + bundles
+    + seats + restarts + forms + answers + texts + badClaims + races + candidates + ownerRows + statements
     + mistakes
 
   /// Whether both are the same bug.

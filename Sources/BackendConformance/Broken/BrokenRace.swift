@@ -26,6 +26,8 @@ enum BrokenRace: Sendable {
   case registration
   /// Locks the claims of an upload in its order, each for the whole upload.
   case opposite
+  /// Looks whether an account has adopted the device of an upload, and credits a while later.
+  case adoption
 
   /// How often a request looks for another one about the same thing before it goes on, each time after a millisecond.
   private static let looks = 20
@@ -44,6 +46,8 @@ enum BrokenRace: Sendable {
       return request.upload.flatMap { credit($0, request, mock, now, ordinary) }
     case (.opposite, MockState.uploadPath):
       return request.upload.flatMap { block($0, request, mock, ordinary) }
+    case (.adoption, MockState.uploadPath):
+      return request.upload.flatMap { missAdoption($0, request, mock, ordinary) }
     case (.refund, MockState.notificationPath): return takeBack(request, mock, now, ordinary)
     case (.renewal, MockState.notificationPath): return noteRenewal(request, mock, now, ordinary)
     case (.duplicate, MockState.uploadPath):
@@ -221,6 +225,29 @@ enum BrokenRace: Sendable {
     return HTTPProblem(status: 500, type: "storage", title: "The backend could not commit").response
   }
 
+  /// What an upload credits that has begun before an adoption counts as paid after it.
+  private func missAdoption(
+    _ upload: UploadRequest, _ request: HTTPRequest, _ mock: Locked<MockState>,
+    _ ordinary: (HTTPRequest) -> HTTPResponse
+  ) -> HTTPResponse? {
+    func adoptions() -> Int {
+      mock.withLock { Self.model($0)?.deviceAdoptions.count { $0.device == upload.device } ?? 0 }
+    }
+    guard request.headers["Authorization"]?.lowercased().hasPrefix("device") == true else { return nil }
+    let before = adoptions()
+    for _ in 0..<Self.looks {
+      Thread.sleep(forTimeInterval: 0.001)
+      guard adoptions() != before else { continue }
+      mock.withLock { mock in
+        for claim in upload.claims { mock.brokenMemory.counts[Self.missed + claim.transactionID] = 1 }
+      }
+      break
+    }
+    return ordinary(request)
+  }
+
+  fileprivate static let missed = "paid after an adoption: "
+
   // MARK: The requests that are under way
 
   /// Counts a request about a thing. The first one is 1.
@@ -279,6 +306,17 @@ extension BrokenBackend {
       "race-renewal", "an upload of a renewal is granted while its notification is credited", .renewal),
     BrokenBackend("race-refund", "two notifications of a refund at once both take a purchase", .refund),
     BrokenBackend("race-registration", "two registrations at once are both the first", .registration),
+    BrokenBackend(
+      "race-adoption", "an adoption does not see what an upload of its device credits at the same time",
+      hooks: BrokenHooks(
+        hears: { answer, _, _, mock, now in
+          guard var report = answer.report else { return }
+          for index in report.transactions.indices
+          where mock.brokenMemory.counts[BrokenRace.missed + report.transactions[index].transactionID] != nil {
+            report.transactions[index].purchaseDate = now.milliseconds + 60_000
+          }
+          answer.outcome = .genuine(report)
+        }, race: BrokenRace.adoption.answer)),
   ]
 
   private init(_ name: String, _ summary: String, _ race: BrokenRace) {

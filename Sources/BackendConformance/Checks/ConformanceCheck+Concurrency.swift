@@ -51,6 +51,32 @@ extension ConformanceCheck {
       let after = try await lab.held(by: .alice) + lab.held(by: .bob)
       try expect(after == before + 1, "one more in all: \(before + 1)")
     },
+    ConformanceCheck(
+      "parallel-adopted", "an adoption amid uploads of its device covers all that was paid before it",
+      .yourBackend("What is easily missed")
+    ) { lab in
+      // Each time the adoption comes after more of the answers.
+      for answered in [0, 2, 4, 6, 8] {
+        let device = UUID()
+        let paid = try await lab.withClock(movedBy: -60_000) {
+          var paid: [ConformanceLab.Paid] = []
+          for _ in 0..<10 { paid.append(try await lab.pay(token: nil, storeAccount: lab.unique("apple"))) }
+          return paid
+        }
+        try await lab.gaining(10) {
+          let words = try await withThrowingTaskGroup(of: String.self) { group in
+            for one in paid {
+              group.addTask { try await lab.settled(one, as: .deviceOfAlice(device), device: device) }
+            }
+            var words: [String] = []
+            while words.count < answered, let word = try await group.next() { words.append(word) }
+            try await lab.adopts(device)
+            return try await group.reduce(into: words) { $0.append($1) }
+          }
+          try expect(words.allSatisfy { $0 == "granted" || $0 == "duplicate" }, "granted, or duplicate")
+        }
+      }
+    },
     ConformanceCheck("parallel-purchases", "ten purchases at once are all granted", once) { lab in
       let before = try await lab.held(by: .alice)
       let words = try await parallel(10) { _ in

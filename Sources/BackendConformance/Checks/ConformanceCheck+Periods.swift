@@ -113,21 +113,4 @@ extension ConformanceLab {
     }
     return length
   }
-
-  /// A subscription with a grace period whose renewal could not be charged so many days ago.
-  fileprivate nonisolated func failedCharge(daysAgo days: Int64) async throws -> Paid {
-    let plan = try await allProducts().first {
-      $0["gracePeriodMilliseconds"] != nil && $0["invitations"] == nil && $0["trialMilliseconds"] == nil
-    }?["id"]?.string
-    guard let plan else { throw ConformanceFailure("a subscription with a grace period in the store's list") }
-    let apple = await unique("apple")
-    let length = try await length(of: plan)
-    return try await withClock(movedBy: -length - days * Self.day) {
-      let paid = try await self.pay(token: nil, storeAccount: apple, product: plan)
-      let reply = try await self.ask(
-        "POST", "store/accounts", ["storeAccount": .string(apple), "billingWorks": .bool(false)])
-      try expect(reply.status == 200, "200 of the store, for a card that cannot be charged")
-      return paid
-    }
-  }
 }

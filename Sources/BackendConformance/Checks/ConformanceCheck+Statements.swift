@@ -86,6 +86,20 @@ extension ConformanceCheck {
       try await lab.gaining(-1, of: product) { _ = try await lab.notify(refunded.notification) }
       try await lab.settle(try await lab.restated(family.share, [:]), as: .bob, to: "refunded")
     },
+    ConformanceCheck(
+      "refund-full-replaced", "REFUND_FULL of a replaced period is a refund of it, and of no other", parts
+    ) { lab in
+      let (lower, higher) = try await lab.plans()
+      let apple = await lab.unique("apple")
+      let old = try await lab.withClock(movedBy: -600_000) {
+        try await lab.pay(token: nil, storeAccount: apple, product: lower)
+      }
+      try await lab.settle(old, to: "granted")
+      try await lab.settle(try await lab.renew(old, to: higher), to: "granted", "duplicate")
+      let refunded = try await lab.restated(
+        try await lab.refundRest(of: old), ["revocationType": "REFUND_FULL"])
+      try await lab.gaining(0, of: higher) { try await lab.settle(refunded, to: "refunded") }
+    },
   ]
 
   /// A refund of three units, whose transaction has these fields besides, leaves none.

@@ -50,6 +50,21 @@ extension ConformanceCheck {
         }
       },
       ConformanceCheck(
+        "status-21002-sender", "a 21002 about one sender's claim does not count against another sender", rule
+      ) { lab in
+        try await lab.withReceipt { claim, proof in
+          let (device, malformed) = (UUID(), ["status": 21002] as JSONValue)
+          for caller in [.bob, .bob, .bob, .alice, .device(device)] as [ConformanceLab.Caller] {
+            let (word, _) = try await lab.answering([malformed]) {
+              try await lab.word(about: claim, proof: proof, as: caller, device: device)
+            }
+            try expect(word != "rejected", "no rejection before the sender's fourth 21002 in a row")
+          }
+          let end = try await lab.settled(claim, claim["transactionID"]?.string ?? "", proof: proof)
+          try expect(end == "granted" || end == "duplicate", "granted, in the end")
+        }
+      },
+      ConformanceCheck(
         "receipt-silent", "while verifyReceipt does not answer, a claim with a receipt waits",
         .yourBackend("Verdicts")
       ) { lab in
@@ -170,8 +185,10 @@ extension ConformanceLab {
   }
 
   /// One upload: its verdict, or `pending` for a 5xx.
-  fileprivate func word(about claim: JSONValue, proof: JSONValue) async throws -> String {
-    let reply = try await upload([claim], proof: proof)
+  fileprivate func word(
+    about claim: JSONValue, proof: JSONValue, as caller: Caller = .alice, device: UUID = UUID()
+  ) async throws -> String {
+    let reply = try await upload([claim], proof: proof, as: caller, device: device)
     if reply.status >= 500 { return "pending" }
     return try verdict(reply, about: claim["transactionID"]?.string ?? "")
   }

@@ -95,9 +95,7 @@ extension BackendModel {
   private func isOver(_ facts: VerifiedTransaction, at now: Timestamp) -> Bool {
     guard let expires = facts.expiresDate, expires <= now.milliseconds else { return false }
     let chain = ChainKey(facts)
-    guard let grace = renewals[chain]?.renewal.gracePeriodExpiresDate, grace > now.milliseconds else {
-      return true
-    }
+    guard let grace = renewals[chain]?.graceEndsAt, grace > now.milliseconds else { return true }
     // The grace is of the last period, with all of its transactions.
     return periods(of: chain).last.map { $0.facts.expiresDate != expires } ?? true
   }

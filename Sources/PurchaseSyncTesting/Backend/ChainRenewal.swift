@@ -35,6 +35,12 @@ package struct ChainRenewal: Sendable, Hashable {
     self.toldAt = toldAt
   }
 
+  /// The end of the grace after a failed charge; nil without one.
+  package var graceEndsAt: Int64? {
+    get { renewal.gracePeriodExpiresDate }
+    set { renewal.gracePeriodExpiresDate = newValue }
+  }
+
   /// Whether this statement replaces the other: it is later or, at the same time, larger in an arbitrary order, so that
   /// the order of arrival has no effect.
   func supersedes(_ other: ChainRenewal) -> Bool {

@@ -92,9 +92,12 @@ CREATE VIEW order_documents AS
            'createdAt', created_at) AS document
     FROM orders o, LATERAL (SELECT CASE WHEN is_free(o) THEN state ELSE 'delivered' END AS now) s;
 
--- The end of a period: the store's, a refund's, or that of the grace after a failed charge.
+-- The end of a period: the store's, a refund's, or for the last one that of the grace after a failed charge.
 CREATE VIEW periods AS
-  SELECT t.*, greatest(t.ends_at, CASE WHEN t.share IS NULL AND NOT t.is_replaced THEN r.grace_until END) AS until
+  SELECT t.*, greatest(t.ends_at, CASE WHEN t.share IS NULL AND NOT t.is_replaced AND NOT EXISTS (
+           SELECT FROM transactions l
+            WHERE (l.environment, l.chain) = (t.environment, t.chain) AND l.expires_at > t.expires_at)
+         THEN r.grace_until END) AS until
     FROM transactions t LEFT JOIN renewals r USING (environment, chain)
    WHERE t.expires_at IS NOT NULL;
 
