@@ -312,7 +312,8 @@ extension BrokenBackend {
         hears: { answer, _, _, mock, now in
           guard var report = answer.report else { return }
           for index in report.transactions.indices
-          where mock.brokenMemory.counts[BrokenRace.missed + report.transactions[index].transactionID] != nil {
+          where mock.brokenMemory.counts[BrokenRace.missed + report.transactions[index].transactionID] != nil
+          {
             report.transactions[index].purchaseDate = now.milliseconds + 60_000
           }
           answer.outcome = .genuine(report)

@@ -19,7 +19,8 @@ extension ConformanceCheck {
       try expect(after == before + Double(try graceEnd(in: notice)), "the expiresAt of the grace")
       let grace = try await lab.gracedPlan().grace
       let over = try await lab.failedCharge(ago: grace + 600_000)
-      try await lab.tell(try await lab.withClock(movedBy: -grace / 2) { try await lab.failureNotice(of: over) })
+      try await lab.tell(
+        try await lab.withClock(movedBy: -grace / 2) { try await lab.failureNotice(of: over) })
       try await lab.gaining(0, of: over.productID) { try await lab.settle(over, to: "lapsed") }
     },
     ConformanceCheck(
