@@ -4,11 +4,11 @@ extension BrokenTable {
     row(
       "refunds-unread", "refund-uploaded",
       """
-      refund-before-upload refund-notified-first refund-of-one refund-not-again refund-part refund-part-first
-      refund-part-grows refund-part-told refund-part-private refund-part-of-period subscription-refunded
-      period-refunded-alone upgrade-cancelled seat-taken-back restart-notified refund-dated refund-full-share
-      refund-of-shared refund-part-below refund-small-share-of-period revoke-share adoption-refunded
-      id-refunded
+      refund-before-upload refund-notified-first refund-of-one refund-not-again refund-part
+      refund-part-first refund-part-grows refund-part-told refund-part-private refund-part-of-period
+      subscription-refunded period-refunded-alone upgrade-cancelled seat-taken-back restart-notified
+      refund-dated refund-full-share refund-of-shared refund-part-below refund-small-share-of-period
+      revoke-share adoption-refunded id-refunded refund-full-replaced
       """),
     row(
       "refunds-granted", "refund-before-upload",
@@ -21,7 +21,7 @@ extension BrokenTable {
       """
       refund-before-upload refund-notified-first refund-part refund-part-first refund-part-grows
       refund-part-told refund-part-of-period subscription-refunded period-refunded-alone upgrade-cancelled
-      restart-notified seat-taken-back refund-part-below
+      restart-notified seat-taken-back refund-part-below refund-full-replaced
       """),
     row("refund-for-ever", "refund-reversed", "refund-part-grows"),
     row("refund-each-time", "refund-notified-again", "refund-of-one refund-part-grows parallel-refunds"),
@@ -44,8 +44,9 @@ extension BrokenTable {
       "notifications-ignored", "refund-notified",
       """
       refund-notified-again subscription-renewal-notified subscription-renewal-once period-grace
-      seats-refund-notified notification-revoke notification-version-1-asks notification-silent restart-refund
-      chain-first-late period-extended refund-after-reversal refund-of-shared
+      seats-refund-notified notification-revoke notification-version-1-asks notification-silent
+      restart-refund chain-first-late period-extended refund-after-reversal refund-of-shared grace-end
+      grace-older
       """),
     row(
       "refund-notes-ignored", "refund-notified",
@@ -68,7 +69,7 @@ extension BrokenTable {
       "notes-grant", "notification-grants-none",
       """
       chain-first-late period-grace period-grace-over notification-reversal notification-older
-      refund-older-proof notification-declined notification-undated
+      refund-older-proof notification-declined notification-undated grace-end grace-older grace-withdrawn
       """),
     row(
       "notes-need-credentials", "notification-open",
@@ -82,7 +83,7 @@ extension BrokenTable {
       notification-pasted-root notification-leaf-oid notification-intermediate-oid notification-expired
       notification-short-chain notification-algorithm notification-changed notification-revoked
       notification-other-app period-extended plan-downgraded refund-after-reversal refund-of-shared
-      notification-silent
+      notification-silent grace-end grace-of-last grace-older grace-withdrawn
       """),
     row(
       "bad-note-500", "notification-malformed",
@@ -118,7 +119,8 @@ extension BrokenTable {
     row(
       "expiry-ignored", "subscription-lapsed",
       """
-      chain-bought-again period-over-lately period-grace-over status-21006 id-lapsed
+      chain-bought-again period-over-lately period-grace-over status-21006 id-lapsed grace-end
+      grace-of-last grace-older grace-withdrawn
       """),
     row(
       "per-chain", "subscription-renewed",
@@ -140,18 +142,20 @@ extension BrokenTable {
       """
       id-of-chain chain-on-device chain-adopted subscription-renewed subscription-renewal-owner
       subscription-renewal-notified entitlement-end chain-first-late period-extended period-order
+      grace-end
       """),
-    row("refund-ends-chain", "period-refunded-alone", "upgrade-cancelled"),
+    row("refund-ends-chain", "period-refunded-alone", "upgrade-cancelled refund-full-replaced"),
     row("ends-an-hour-late", "period-over-lately", ""),
     row("ends-an-hour-early", "period-over-soon", ""),
     row(
       "ends-by-signed-date", "subscription-lapsed",
       """
-      chain-bought-again period-over-lately period-grace-over id-lapsed
+      chain-bought-again period-over-lately period-grace-over id-lapsed grace-end grace-of-last
+      grace-older grace-withdrawn
       """),
     row("lapsed-tells-order", "period-lapsed-owner", ""),
-    row("grace-ignored", "period-grace", ""),
-    row("grace-for-ever", "period-grace-over", ""),
+    row("grace-ignored", "period-grace", "grace-end grace-older"),
+    row("grace-for-ever", "period-grace-over", "grace-end grace-of-last grace-older grace-withdrawn"),
     row("cancelled-upgrade-kept", "upgrade-cancelled", ""),
     row("upgrade-as-refund", "upgrade-refunded", ""),
     row("grace-of-16-days", "grace-end", ""),

@@ -42,7 +42,7 @@ extension BrokenTable {
       "ends-in-seconds", "entitlement-end",
       """
       id-of-chain chain-on-device chain-adopted subscription-renewed subscription-renewal-owner
-      subscription-renewal-notified chain-first-late period-extended
+      subscription-renewal-notified chain-first-late period-extended grace-end
       """),
     row("all-in-sandbox", "entitlement-place", ""),
     row("retry-in-milliseconds", "retry-after-seconds", ""),

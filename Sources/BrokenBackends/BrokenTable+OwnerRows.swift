@@ -31,7 +31,7 @@ extension BrokenTable {
     row("bundle-guess-stays", "bundle-guess", ""),
     row("bundle-guess-over-token", "bundle-guess-named", ""),
     row("bundle-order-each", "bundle-one-order", ""),
-    row("refund-full-by-share", "refund-full-share", ""),
+    row("refund-full-by-share", "refund-full-share", "refund-full-replaced"),
     row("refund-needs-share", "refund-dated", ""),
     row("refund-by-share", "refund-undated-share", ""),
     row("refund-share-clamped", "refund-share-range", ""),

@@ -121,13 +121,13 @@ extension BrokenTable {
     row(
       "adopts-uploaded", "adoption-earlier",
       """
-      adoption-nearest candidate-later chain-first-late chain-nearest
+      adoption-nearest candidate-later chain-first-late chain-nearest grace-of-last parallel-adopted
       """),
     row("adopts-once", "adoption-again", ""),
     row("adopts-orders", "adoption-of-orders", ""),
     row("adoption-untold", "adoption-told", "adoption-earlier adoption-nearest adoption-refunded"),
     row("adoption-without-refunds", "adoption-refunded", ""),
-    row("adoption-needs-purchases", "adoption-empty", "adoption-of-orders"),
+    row("adoption-needs-purchases", "adoption-empty", "adoption-of-orders parallel-adopted"),
     row("first-phone-only", "next-phone", "next-phone-account"),
     row("device-beside-refuses", "device-beside-wrong", ""),
     row("device-beside-ignored", "device-beside-account", ""),

@@ -121,7 +121,7 @@ extension BrokenTable {
     row("status-21120-rejects", "status-21120", ""),
     row("status-21160-waits", "status-21160", ""),
     row("status-21199-rejects", "status-21199", ""),
-    row("status-21002-rejects", "status-21002", "status-21002-count"),
+    row("status-21002-rejects", "status-21002", "status-21002-count status-21002-sender"),
     row("status-21002-waits", "status-21002-always", "proof-malformed"),
     row("status-21002-adds", "status-21002-count", "status-21002-sender"),
     row("status-21002-shared", "status-21002-sender", ""),
