@@ -22,17 +22,20 @@ extension QueueFile {
         try self.setup.disk.size(of: self.path + "-wal")
       }
       guard log > (isShort ? Self.busyLog : Self.longLog) else { return }
+      try self.checkStructure()
       try self.read { () throws(SQLiteError) in _ = try self.connection.checkpoint() }
     }
     try mirrorUnprotected(now: now)
   }
 
   private func returnFreePages() throws(QueueError) {
-    try read { () throws(SQLiteError) in
-      let pages = try (all: connection.pages, free: connection.freePages)
-      // Rewriting costs as much as the used pages: worth it if they are the smaller part.
-      if pages.free > Self.manyFreePages, pages.free > pages.all / 2 { try connection.vacuum() }
+    let pages = try read { () throws(SQLiteError) in
+      (all: try connection.pages, free: try connection.freePages)
     }
+    // Rewriting costs as much as the used pages: worth it if they are the smaller part.
+    guard pages.free > Self.manyFreePages, pages.free > pages.all / 2 else { return }
+    try checkStructure()
+    try read { () throws(SQLiteError) in try connection.vacuum() }
   }
 
   /// As `maintain`, and never waits: false if another process writes now.

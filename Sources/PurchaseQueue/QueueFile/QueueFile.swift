@@ -97,6 +97,7 @@ public final class QueueFile {
     }
     openPromise = promise ?? .durable
     return try exclusively { () throws(QueueError) in
+      try self.checkStructure()
       do throws(QueueError) {
         let result =
           if self.waits {
@@ -179,12 +180,11 @@ public final class QueueFile {
       lock.unlock()
     }
     guard !connection.hasMoved else { throw .replaced(path: path) }
-    try checkStructure()
     return try body()
   }
 
-  /// Checks the pages before the first commit. Other processes cannot write at the same time.
-  private func checkStructure() throws(QueueError) {
+  /// Checks the pages before this object first writes to the file. Call it where other processes cannot write.
+  func checkStructure() throws(QueueError) {
     guard !isChecked else { return }
     if let what = try PageImage.inPieces(of: path, on: setup.disk, StructureCheck.problem) {
       markDamage()

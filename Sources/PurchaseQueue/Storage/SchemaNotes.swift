@@ -23,6 +23,17 @@ enum SchemaNotes {
 }
 
 extension QueueFile {
+  /// Whether the tables and indexes of another module with these names are there, and noted. Changes nothing.
+  package func hasNoted(_ names: [String]) throws(QueueError) -> Bool {
+    try read { () throws(SQLiteError) in
+      let all = try connection.prepare(SchemaText.select).all { SchemaText.item($0) }
+      let items = SchemaText.others(all)
+      let note = SchemaText.note(of: items)
+      guard try SchemaNotes.read(connection) == [note, note] else { return false }
+      return Set(items.map(\.name)).isSuperset(of: names)
+    }
+  }
+
   /// Notes the checksums of the schema of other modules. Call it in the transaction that changes that schema.
   package func noteSchema() throws(QueueError) {
     try read { () throws(SQLiteError) in

@@ -59,9 +59,15 @@ package enum JournalSchema {
 
   /// Makes the tables that are missing, in one commit. Tables of a newer version are refused.
   static func prepare(_ file: QueueFile) throws(QueueError) {
+    try write(to: file)
+    file.checkpoint?(.journalPrepared)
+  }
+
+  /// Most openings find everything there. They write nothing, so that no check of the whole file comes before them.
+  private static func write(to file: QueueFile) throws(QueueError) {
+    if try versionNoted(in: file) == version, try file.hasNoted(names) { return }
     try file.transaction { () throws(QueueError) in
-      // None in a new file, and after damage to the fact.
-      let found = try file.fact(fact).flatMap { Int64($0) }
+      let found = try versionNoted(in: file)
       guard found ?? 0 <= version else {
         throw QueueError.newerSchema(path: file.path, found: Int(found ?? 0), supported: Int(version))
       }
@@ -72,8 +78,18 @@ package enum JournalSchema {
       try file.noteSchema()
       if found != version { try file.setFact(fact, String(version)) }
     }
-    file.checkpoint?(.journalPrepared)
   }
+
+  /// Nil in a new file, and after damage to the fact.
+  private static func versionNoted(in file: QueueFile) throws(QueueError) -> Int64? {
+    try file.fact(fact).flatMap { Int64($0) }
+  }
+
+  /// Of the tables and indexes.
+  private static let names = [
+    "orders", "orders_by_time", "orders_by_token", "orders_by_existing", "orders_with_notice",
+    "pending_updates", "device_adoptions",
+  ]
 
   /// The version of the tables.
   private static let fact = "orders.version"

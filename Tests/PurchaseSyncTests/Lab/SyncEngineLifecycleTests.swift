@@ -286,7 +286,7 @@ import Testing
     }
   }
 
-  @Test func `whatever page of the file is lost, the engine starts at the first call`() async throws {
+  @Test func `whatever page of the file is lost, the engine starts and takes a purchase`() async throws {
     try await EngineFixture.with(.outage(path: "/v1/receipts", requests: 1_000)) { fixture in
       let engine = try await fixture.open()
       try await fixture.buy(engine)
@@ -305,6 +305,8 @@ import Testing
         damaged.replaceSubrange(start..<start + 1_024, with: Data(repeating: 0xA5, count: 1_024))
         try damaged.write(to: URL(fileURLWithPath: fixture.configuration.path))
         let opened = try await fixture.open()
+        // The first commit: it waits for the check of the whole file.
+        try await fixture.buy(opened)
         await opened.shutdown()
       }
     }
