@@ -49,11 +49,9 @@ import CPurchaseSQLite
   package func read(from offset: Int, count: Int) throws(SQLiteError) -> [UInt8] {
     let wanted = max(0, min(count, try size - offset, 1 << 30))
     guard wanted > 0 else { return [] }
-    var result: Int32?
-    // SQLite fills what it cannot read with zeros.
-    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: wanted) { buffer, count in
-      result = unsafe methods.xRead?(file, buffer.baseAddress, Int32(wanted), sqlite3_int64(offset))
-      count = result == nil ? 0 : wanted
+    var bytes = [UInt8](repeating: 0, count: wanted)
+    let result = unsafe bytes.withUnsafeMutableBytes {
+      unsafe methods.xRead?(file, $0.baseAddress, Int32($0.count), sqlite3_int64(offset))
     }
     // A file that was truncated since reads as zeros, like every hole.
     if result == Self.shortRead { return bytes }

@@ -135,13 +135,13 @@ extension SyncMachine {
     guard verdict.verdict == .unknownTransaction else {
       watch.answered()
       try commitRetry([key: watch], now: now)
-      if try staysOver(key, now: now) { return [] }
+      if let actions = try dropUpdateOfOver(key, now: now) { return actions }
       let reason = Redaction.line(verdict.reason ?? "without a reason")
       return try moveToQuarantine(key, "rejected: \(reason)", asked: asked, now: now)
     }
     let isLast = watch.wasUnknown(now: now, policy: policy)
     try commitRetry([key: watch], now: now)
-    if isLast, try staysOver(key, now: now) { return [] }
+    if isLast, let actions = try dropUpdateOfOver(key, now: now) { return actions }
     if isLast { return try moveToQuarantine(key, "no receipt holds it", asked: asked, now: now) }
     try postpone(key, afterFailures: watch.unknownAnswers + 2, verdict, now: now)
     return [.readProof(key)]
@@ -149,16 +149,20 @@ extension SyncMachine {
 
   /// An update that gives nothing, of what gave nothing: a later proof of a refund, or what is offered to another ledger,
   /// because a refund may be reversed and a renewal follows its first period. Nobody waits for it: if the backend takes
-  /// neither the proof nor the id, the earlier outcome stays, and support staff have nothing to look at.
-  private func staysOver(_ key: EntryKey, now: Timestamp) throws(QueueError) -> Bool {
+  /// neither the proof nor the id, the earlier outcome stays, and support staff have nothing to look at. Nil for everything
+  /// else: the outcome of one account is no answer to the question of another.
+  private mutating func dropUpdateOfOver(_ key: EntryKey, now: Timestamp) throws(QueueError) -> [SyncAction]?
+  {
     guard let tombstone = try settlementStorage.tombstone(key), tombstone.verdict.isOver,
       Outcome(tombstone).unitsHeld == 0, let update = try laneStorage.entry(key),
+      update.lane.asker == nil,
       update.details == tombstone.details || EntryDetails(of: update).known?.isRefunded == true
-    else { return false }
+    else { return nil }
     var claim = SettledClaim(key: key, verdict: tombstone.verdict)
     claim.keepsTombstone = true
-    _ = try settlementStorage.settle([claim], now: now)
-    return true
+    if try settlementStorage.settle([claim], now: now).hasPendingUpdates { _ = hasPendingUpdate(now: now) }
+    forgetProofReleases(of: key)
+    return capacityFreed(now: now)
   }
 
   /// Without a Retry-After the backend is asked less and less often: the store's answer may take days.
