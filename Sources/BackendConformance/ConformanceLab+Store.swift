@@ -77,6 +77,18 @@ extension ConformanceLab {
     return (lower, higher)
   }
 
+  /// A period of the lower plan of alice's, and the higher plan that has replaced it since. Both are credited.
+  func replacedPeriod() async throws -> (old: Paid, higher: String) {
+    let (lower, higher) = try await plans()
+    let apple = unique("apple")
+    let old = try await withClock(movedBy: -600_000) {
+      try await pay(token: nil, storeAccount: apple, product: lower)
+    }
+    try await settle(old, to: "granted")
+    try await settle(try await renew(old, to: higher), to: "granted", "duplicate")
+    return (old, higher)
+  }
+
   func pay(
     token: String?, storeAccount: String, product: String? = nil, quantity: Int64 = 1
   ) async throws -> Paid {

@@ -89,13 +89,7 @@ extension ConformanceCheck {
     ConformanceCheck(
       "upgrade-refunded", "the rest of a replaced plan's price is no refund of a purchase", parts
     ) { lab in
-      let (lower, higher) = try await lab.plans()
-      let apple = await lab.unique("apple")
-      let old = try await lab.withClock(movedBy: -600_000) {
-        try await lab.pay(token: nil, storeAccount: apple, product: lower)
-      }
-      try await lab.settle(old, to: "granted")
-      try await lab.settle(try await lab.renew(old, to: higher), to: "granted", "duplicate")
+      let (old, higher) = try await lab.replacedPeriod()
       let before = try await lab.held(by: .alice, of: higher)
       try await lab.settle(try await lab.refundRest(of: old), to: "granted", "duplicate")
       let after = try await lab.held(by: .alice, of: higher)

@@ -89,13 +89,7 @@ extension ConformanceCheck {
     ConformanceCheck(
       "refund-full-replaced", "REFUND_FULL of a replaced period is a refund of it, and of no other", parts
     ) { lab in
-      let (lower, higher) = try await lab.plans()
-      let apple = await lab.unique("apple")
-      let old = try await lab.withClock(movedBy: -600_000) {
-        try await lab.pay(token: nil, storeAccount: apple, product: lower)
-      }
-      try await lab.settle(old, to: "granted")
-      try await lab.settle(try await lab.renew(old, to: higher), to: "granted", "duplicate")
+      let (old, higher) = try await lab.replacedPeriod()
       let refunded = try await lab.restated(
         try await lab.refundRest(of: old), ["revocationType": "REFUND_FULL"])
       try await lab.gaining(0, of: higher) { try await lab.settle(refunded, to: "refunded") }
