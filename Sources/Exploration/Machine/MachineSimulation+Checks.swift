@@ -150,7 +150,7 @@ extension MachineSimulation {
   }
 
   /// Whether the next request after a failure would have to wait for the budget.
-  private func isBudgetSpent(_ process: Process) -> Bool {
+  func isBudgetSpent(_ process: Process) -> Bool {
     let now = deviceNow(process.phone)
     return process.phone.shadow.retry.budget.nextAllowed(.retry, now: now, policy: policy) > now
   }

@@ -81,10 +81,10 @@ extension MachineSimulation {
   }
 
   /// An upload brought no verdict. With a budget that is spent, the next lane waits until one request is back.
-  func noteUnanswered(in own: Int, on phone: Phone) {
-    guard now < phone.budgetIsBackAt else { return }
-    for lane in phone.deadlines.indices where lane != own {
-      phone.deadlines[lane].wentOn(for: policy.budgetIntervalMilliseconds)
+  func noteUnanswered(in own: Int, of process: Process) {
+    guard isBudgetSpent(process) else { return }
+    for lane in process.phone.deadlines.indices where lane != own {
+      process.phone.deadlines[lane].wentOn(for: policy.budgetIntervalMilliseconds)
     }
   }
 
@@ -120,7 +120,6 @@ extension MachineSimulation {
   /// The phone's clock is set: a wait that is open may end, or begin once more.
   func restartWaits(of phone: Phone, by distance: Int64) {
     let goesBack = distance < 0
-    if goesBack { spendBudget(of: phone) }
     phone.unseenJump = max(0, phone.unseenJump - distance)
     guard phone.asked.values.contains(where: { $0.until > now }) else { return }
     for (what, wait) in phone.asked where wait.until > now && goesBack {
@@ -131,17 +130,12 @@ extension MachineSimulation {
     for lane in phone.deadlines.indices { phone.deadlines[lane].observe(.askedToWait, at: now) }
   }
 
-  private func spendBudget(of phone: Phone) {
-    phone.budgetIsBackAt = now + Int64(policy.budgetBurst) * policy.budgetIntervalMilliseconds
-  }
-
   /// A machine starts. After the clock went back it cannot know how much of a stored wait is over.
   func restartWaitsAtLaunch(of phone: Phone) {
     // No process saw the clock go back: by its time, waits that were over are still open.
     for (what, wait) in phone.asked where wait.until <= now && wait.until + phone.unseenJump > now {
       phone.asked[what]?.until = min(wait.until + phone.unseenJump, now + wait.length)
     }
-    if phone.unseenJump > 0 { spendBudget(of: phone) }
     phone.unseenJump = 0
     for what in phone.restarting {
       guard let wait = phone.asked[what] else { continue }

@@ -376,7 +376,7 @@ extension MachineSimulation {
     tell("phone \(process.phone.number + 1): \(failure)")
     if behaviours != nil { noteClaims(of: upload, .failureHeard, Self.number(of: failure)) }
     noteFailure(said, upload, process)
-    if process.role == 0 { noteUnanswered(in: upload.lane, on: process.phone) }
+    if process.role == 0 { noteUnanswered(in: upload.lane, of: process) }
     feed(process) { (machine, now) throws(QueueError) in
       try machine.uploadFailed(lane: Names.lanes[upload.lane], failure, now: now)
     }

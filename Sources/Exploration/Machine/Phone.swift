@@ -38,8 +38,6 @@ final class Phone {
   var imageTakenAt: Int64 = 0
   /// How far its clock went back since the last event of any of its processes.
   var unseenJump: Int64 = 0
-  /// By when all of the budget is back that counted as spent when the clock went back, because nothing says what of it was.
-  var budgetIsBackAt: Int64 = 0
   /// Those that were not over when the clock went back, until a process starts.
   var restarting: Set<AskedBy> = []
   /// When the backend last gave a verdict about a purchase that leaves it in the queue.
