@@ -52,7 +52,7 @@ extension MockState {
   {
     if let answer = answers[query] { return answer }
     // Any fault that the plan has for this path means that the store does not answer; an answer in its place is not its.
-    switch faults.next(method: "POST", path: Self.verificationPath) {
+    switch faults.next(method: "POST", path: Self.verificationPath(of: query)) {
     case nil: return store.answer(to: query, now: now)
     case .respond(let response) where response.status == 200: return StoreAnswer(.unsigned)
     default: return StoreAnswer(.unavailable)

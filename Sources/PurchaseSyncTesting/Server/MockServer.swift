@@ -35,8 +35,8 @@ public final class MockServer: Sendable {
   ///   - keepsStore: Whether the store is in the file too, committed before each answer, so that the next server goes on
   ///     with its transactions, accounts and clock. Costs a commit for each request that changes the store.
   ///   - tokens: Bearer tokens and their accounts. `token-<account>` is valid for every account.
-  ///   - faults: The planned faults. The path `/store/verify` stands for the backend's own calls to the store: with any
-  ///     fault there, the store does not answer them.
+  ///   - faults: The planned faults. The paths `/store/verify/proof` and `/store/verify/id` stand for the backend's own
+  ///     calls to the store, about a proof and about an id: with any fault there, the store does not answer them.
   ///   - seed: The seed of the order tokens.
   ///   - broken: A planted bug of the backend; nil for none.
   ///   - signing: How the store signs. `certificates` is for a backend of yours that checks signatures: it trusts the root

@@ -167,8 +167,11 @@ package struct MockState {
 
   package static let uploadPath = "/v1/receipts"
   package static let notificationPath = "/v1/notifications/appstore"
+
   /// The path of the backend's calls to the store in a fault plan. The server has no such route.
-  static let verificationPath = "/store/verify"
+  static func verificationPath(of query: VerificationQuery) -> String {
+    query.document == nil ? "/store/verify/id" : "/store/verify/proof"
+  }
 }
 
 extension Fault {
