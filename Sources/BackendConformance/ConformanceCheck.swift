@@ -33,7 +33,7 @@ package struct ConformanceCheck: Sendable {
   private static func checks(of group: ConformanceGroup) -> [ConformanceCheck] {
     switch group {
     case .orders: orders + orderKeys + orderLives + orderLists + orderStates + registrations + orderTexts
-    case .uploads: uploads + claims + ids + oddProofs
+    case .uploads: uploads + claims + ids + oddProofs + receiptRecords
     case .ownership:
       sharing + owners + claimedOrders + candidates + ownerRows + chainOwners + devices + adoptions
     case .refunds: refunds + refundedParts + statements
@@ -42,7 +42,7 @@ package struct ConformanceCheck: Sendable {
     case .restart: restarts
     case .statuses: statuses
     case .forms: answers + texts + badClaims
-    case .concurrency: concurrency + races
+    case .concurrency: concurrency + races + paymentRaces
     case .security: refusals + forgeries + defects + oldProofs + strangers
     }
   }

@@ -62,6 +62,12 @@ extension ConformanceLab {
 
   static var now: Int64 { Int64(Date().timeIntervalSince1970 * 1_000) }
 
+  /// A claim for one of these orders, the likeliest first.
+  static func proposal(_ paid: Paid, _ orders: [MadeOrder]) -> JSONValue {
+    with(
+      with(claim(paid), "match", "proposed"), "candidates", .array(orders.map { .string($0.number) }))
+  }
+
   /// Uploads claims that all rest on one proof, or on none.
   package func upload(
     _ claims: [JSONValue], proof: JSONValue?, as caller: Caller = .alice, device: UUID = UUID()

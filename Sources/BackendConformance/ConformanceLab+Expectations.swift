@@ -33,11 +33,8 @@ extension ConformanceLab {
     _ paid: Paid, proposing orders: [MadeOrder], as caller: Caller = .alice, device: UUID = UUID(),
     to words: String...
   ) async throws {
-    let claim = Self.with(
-      Self.with(Self.claim(paid), "match", "proposed"), "candidates",
-      .array(orders.map { .string($0.number) }))
     let word = try await settled(
-      claim, paid.transactionID, proof: Self.signed(paid), as: caller, device: device)
+      Self.proposal(paid, orders), paid.transactionID, proof: Self.signed(paid), as: caller, device: device)
     try expect(words.contains(word), words.joined(separator: ", or "))
   }
 

@@ -235,13 +235,14 @@ extension ConformanceLab {
   /// Runs `body` while the store answers no question of the backend.
   ///
   /// - Parameters:
+  ///   - questions: The questions that it does not answer.
   ///   - status: What the store says in place of an answer.
   ///   - answer: The body of it.
   func withoutStoreAnswers<R: Sendable>(
-    status: Int64 = 503, body answer: JSONValue? = nil, _ body: @Sendable () async throws -> R
+    to questions: StoreQuestions = .all, status: Int64 = 503, body answer: JSONValue? = nil,
+    _ body: @Sendable () async throws -> R
   ) async throws -> R {
-    let paths = ["/store/verify", "/verifyReceipt", "/sandbox/verifyReceipt", "/inApps/"]
-    let rules = paths.map { path -> JSONValue in
+    let rules = questions.paths.map { path -> JSONValue in
       var rule: [String: JSONValue] = [
         "path": .string(path), "fault": "respond", "status": .integer(status), "count": .null,
       ]
@@ -264,6 +265,20 @@ extension ConformanceLab {
     let headers = json == nil ? [:] : ["Content-Type": "application/json"]
     let request = BackendRequest(method: method, path: path, headers: headers, body: json?.data ?? Data())
     return try await exchange(request, over: store, "/" + path + " (store)")
+  }
+}
+
+/// Which questions of a backend to the store. A path of the mock store's faults is the beginning of those that it means.
+enum StoreQuestions {
+  case all
+  /// About an id, not about a proof.
+  case byID
+
+  fileprivate var paths: [String] {
+    switch self {
+    case .all: ["/store/verify", "/verifyReceipt", "/sandbox/verifyReceipt", "/inApps/"]
+    case .byID: ["/store/verify/id", "/inApps/"]
+    }
   }
 }
 

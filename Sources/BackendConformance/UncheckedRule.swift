@@ -31,6 +31,9 @@ package struct UncheckedRule: Sendable, Encodable {
       "a decision is made on what was written, and on no replica that is behind", "What is easily missed",
       "no request makes a replica fall behind"),
     UncheckedRule(
+      "one transaction id in two environments is two purchases", "Overview",
+      "the store of a run is in one environment"),
+    UncheckedRule(
       "rows of transaction ids are kept for good", "Overview", "a run is shorter than any time to delete them"
     ),
     UncheckedRule(

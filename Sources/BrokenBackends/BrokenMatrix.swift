@@ -22,9 +22,25 @@ package enum BrokenMatrix {
   /// The names of all backends: each planted bug, and each right variant.
   package static var backends: [String] { BrokenTable.rows.map(\.bug) + RightVariant.all.map(\.name) }
 
-  /// Runs all checks against this backend.
+  /// Which checks are run apart from the one that is about a bug.
+  package enum Others: Sendable, Hashable {
+    case all
+    /// So many for each backend, other ones with another seed.
+    case sample(Int, seed: UInt64)
+
+    fileprivate func checks(for backend: String, about finder: String) -> [ConformanceCheck] {
+      guard case .sample(let count, let seed) = self else { return ConformanceCheck.all }
+      // FNV-1a: of two backends, each has a sample of its own.
+      let own = backend.utf8.reduce(seed) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+      var generator = SplitMix64(seed: own)
+      let drawn = Set(ConformanceCheck.all.map(\.name).shuffled(using: &generator).prefix(count))
+      return ConformanceCheck.all.filter { $0.name == finder || drawn.contains($0.name) }
+    }
+  }
+
+  /// Runs the checks against this backend; of a right variant all of them.
   /// - Throws: If there is none of that name, or its files cannot be made.
-  package static func verdict(on backend: String) async throws -> Verdict {
+  package static func verdict(on backend: String, others: Others = .all) async throws -> Verdict {
     if let variant = RightVariant.all.first(where: { $0.name == backend }) {
       let failed = try await failures(ConformanceFixture(hooks: variant.hooks), of: ConformanceCheck.all)
       return Verdict(
@@ -34,13 +50,15 @@ package enum BrokenMatrix {
     guard let row = BrokenTable.rows.first(where: { $0.bug == backend }),
       let broken = BrokenBackend(rawValue: backend)
     else { throw UnknownBackend(name: backend) }
-    var failed = try await failures(ConformanceFixture(broken), of: ConformanceCheck.all)
+    var failed = try await failures(
+      ConformanceFixture(broken), of: others.checks(for: backend, about: row.finder))
     // A race needs requests that overlap, which a busy machine may run one after another.
     let finder = ConformanceCheck.all.filter { $0.name == row.finder }
     for _ in 0..<200 where row.isRace && !failed.contains(where: { $0.check == row.finder }) {
       failed += try await failures(ConformanceFixture(broken), of: finder)
     }
-    return Verdict(backend: backend, failed: failed, problems: row.problems(of: Set(failed.map(\.check))))
+    return Verdict(
+      backend: backend, failed: failed, problems: row.problems(of: Set(failed.map(\.check)), others))
   }
 
   private static func failures(

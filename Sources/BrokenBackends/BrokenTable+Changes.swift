@@ -8,27 +8,32 @@ extension BrokenTable {
       refund-part-first refund-part-grows refund-part-told refund-part-private refund-part-of-period
       subscription-refunded period-refunded-alone upgrade-cancelled seat-taken-back restart-notified
       refund-dated refund-full-share refund-of-shared refund-part-below refund-small-share-of-period
-      revoke-share adoption-refunded id-refunded refund-full-replaced
+      revoke-share adoption-refunded id-refunded refund-full-replaced grace-refunded parallel-older
+      receipt-refund-silent receipt-refunded receipt-refunded-part
       """),
     row(
       "refunds-granted", "refund-before-upload",
       """
       refund-notified-first refund-part-first refund-part-grows restart-notified refund-part-below
-      id-refunded adoption-refunded
+      id-refunded adoption-refunded parallel-older receipt-refunded receipt-refunded-part
       """),
     row(
       "refund-takes-all", "refund-of-one",
       """
       refund-before-upload refund-notified-first refund-part refund-part-first refund-part-grows
       refund-part-told refund-part-of-period subscription-refunded period-refunded-alone upgrade-cancelled
-      restart-notified seat-taken-back refund-part-below refund-full-replaced
+      restart-notified seat-taken-back refund-part-below refund-full-replaced grace-refunded
+      parallel-older receipt-refund-silent receipt-refunded-part
       """),
     row("refund-for-ever", "refund-reversed", "refund-part-grows"),
-    row("refund-each-time", "refund-notified-again", "refund-of-one refund-part-grows parallel-refunds"),
+    row(
+      "refund-each-time", "refund-notified-again",
+      "refund-of-one refund-part-grows parallel-refunds grace-refunded"),
     row(
       "refund-part-as-whole", "refund-part",
       """
       refund-part-first refund-part-grows refund-part-told upgrade-refunded refund-part-below
+      receipt-refund-silent receipt-refunded-part
       """),
     row("refund-part-adds", "refund-part-grows", ""),
     row("refund-part-once", "refund-part-grows", ""),
@@ -38,7 +43,7 @@ extension BrokenTable {
       "refund-part-kept", "refund-part",
       """
       refund-part-first refund-part-grows refund-part-told refund-part-private refund-part-of-period
-      refund-part-below refund-small-share-of-period
+      refund-part-below refund-small-share-of-period receipt-refund-silent receipt-refunded-part
       """),
     row(
       "notifications-ignored", "refund-notified",
@@ -46,13 +51,13 @@ extension BrokenTable {
       refund-notified-again subscription-renewal-notified subscription-renewal-once period-grace
       seats-refund-notified notification-revoke notification-version-1-asks notification-silent
       restart-refund chain-first-late period-extended refund-after-reversal refund-of-shared grace-end
-      grace-older
+      grace-older grace-refunded notification-version-1-several restart-grace restart-part
       """),
     row(
       "refund-notes-ignored", "refund-notified",
       """
       refund-notified-again seats-refund-notified notification-version-1-asks notification-silent
-      restart-refund refund-after-reversal refund-of-shared
+      restart-refund refund-after-reversal refund-of-shared notification-version-1-several restart-part
       """),
     row(
       "renewal-notes-ignored", "subscription-renewal-notified", "subscription-renewal-once chain-first-late"),
@@ -70,6 +75,7 @@ extension BrokenTable {
       """
       chain-first-late period-grace period-grace-over notification-reversal notification-older
       refund-older-proof notification-declined notification-undated grace-end grace-older grace-withdrawn
+      grace-refunded restart-grace
       """),
     row(
       "notes-need-credentials", "notification-open",
@@ -83,7 +89,8 @@ extension BrokenTable {
       notification-pasted-root notification-leaf-oid notification-intermediate-oid notification-expired
       notification-short-chain notification-algorithm notification-changed notification-revoked
       notification-other-app period-extended plan-downgraded refund-after-reversal refund-of-shared
-      notification-silent grace-end grace-of-last grace-older grace-withdrawn
+      notification-silent grace-end grace-of-last grace-older grace-withdrawn grace-refunded
+      notification-version-1-several parallel-older restart-grace restart-part
       """),
     row(
       "bad-note-500", "notification-malformed",
@@ -97,7 +104,9 @@ extension BrokenTable {
     row("revoke-notes-ignored", "notification-revoke", ""),
     row("notes-by-arrival", "notification-older", ""),
     row("refund-by-arrival", "refund-older-proof", ""),
-    row("version-1-ignored", "notification-version-1-asks", "notification-silent"),
+    row(
+      "version-1-ignored", "notification-version-1-asks", "notification-silent notification-version-1-several"
+    ),
     row("silent-200", "notification-silent", ""),
     row("test-refused", "notification-test", ""),
     row("new-types-refused", "notification-new-type", ""),
@@ -106,13 +115,14 @@ extension BrokenTable {
       "refund-by-type", "notification-undated",
       """
       refund-part-grows notification-reversal notification-older notification-version-1-asks
-      notification-silent
+      notification-silent notification-version-1-several restart-part
       """),
     row("not-renewed-ends", "notification-not-renewed", ""),
     row(
       "noted-is-granted", "notification-unclaimed",
       """
       receipt-two-accounts claim-transaction parallel-notified id-alone proof-chain-revoked
+      receipt-record-silent
       """),
     row("consent-takes-back", "consent-rescinded", ""),
     row("consent-unread", "consent-rescinded", ""),
@@ -134,7 +144,7 @@ extension BrokenTable {
       """
       id-of-chain chain-on-device chain-adopted subscription-renewal-once subscription-upgraded
       period-refunded-alone parallel-renewal chain-after chain-nearest chain-renamed claim-of-renewal
-      period-order restored-once seat-renewal
+      period-order restored-once seat-renewal parallel-periods
       """),
     row("upgrades-ignored", "subscription-upgraded", "upgrade-cancelled"),
     row(
@@ -154,7 +164,7 @@ extension BrokenTable {
       grace-older grace-withdrawn
       """),
     row("lapsed-tells-order", "period-lapsed-owner", ""),
-    row("grace-ignored", "period-grace", "grace-end grace-older"),
+    row("grace-ignored", "period-grace", "grace-end grace-older grace-refunded restart-grace"),
     row("grace-for-ever", "period-grace-over", "grace-end grace-of-last grace-older grace-withdrawn"),
     row("cancelled-upgrade-kept", "upgrade-cancelled", ""),
     row("upgrade-as-refund", "upgrade-refunded", ""),
@@ -175,7 +185,7 @@ extension BrokenTable {
     row(
       "bundle-token-only", "bundle-without-token",
       """
-      bundle-fulfilled bundle-guess bundle-guess-named bundle-named bundle-payer
+      bundle-fulfilled bundle-guess bundle-guess-named bundle-named bundle-payer parallel-members
       """),
     row("bundle-refunds", "bundle-replaces", ""),
     row("unknown-product-rejected", "bundle-elsewhere", ""),

@@ -5,16 +5,18 @@ extension BrokenTable {
       "forgets-at-restart", "restart-grant",
       """
       restart-order restart-key restart-numbers restart-epoch restart-adoption restart-cancelled
-      restart-device
+      restart-device restart-covers restart-grace restart-part restart-registered
       """),
-    row("forgets-grants-at-restart", "restart-grant", "restart-epoch restart-adoption"),
-    row("forgets-orders-at-restart", "restart-order", "restart-key restart-cancelled"),
+    row(
+      "forgets-grants-at-restart", "restart-grant",
+      "restart-epoch restart-adoption restart-part restart-refund"),
+    row("forgets-orders-at-restart", "restart-order", "restart-key restart-cancelled restart-registered"),
     row("forgets-keys-at-restart", "restart-key", "order-key-whole"),
-    row("forgets-refunds-at-restart", "restart-refund", "restart-grant restart-epoch"),
-    row("forgets-notes-at-restart", "restart-notified", "restart-epoch"),
+    row("forgets-refunds-at-restart", "restart-refund", "restart-grant restart-epoch restart-part"),
+    row("forgets-notes-at-restart", "restart-notified", "restart-epoch parallel-older"),
     row("forgets-states-at-restart", "restart-cancelled", ""),
     row("forgets-devices-at-restart", "restart-device", "restart-epoch"),
-    row("forgets-adoptions-at-restart", "restart-adoption", "restart-grant restart-epoch"),
+    row("forgets-adoptions-at-restart", "restart-adoption", "restart-grant restart-epoch restart-covers"),
     row("epoch-at-restart", "restart-epoch", ""),
     row("html", "order-type", ""),
     row(
@@ -81,7 +83,9 @@ extension BrokenTable {
     row("race-order", "parallel-orders", ""),
     row(
       "race-duplicate", "parallel-uploads",
-      "parallel-accounts parallel-notified parallel-period-notified parallel-proofs"),
+      """
+      parallel-accounts parallel-notified parallel-period-notified parallel-proofs parallel-older
+      """),
     row("race-noted", "parallel-notified", "parallel-period-notified"),
     row("race-proofs", "parallel-proofs", ""),
     row("race-renewal", "parallel-renewal", "restored-once"),

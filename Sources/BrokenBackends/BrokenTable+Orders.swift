@@ -17,17 +17,19 @@ extension BrokenTable {
     row(
       "order-waiting", "order-made",
       """
-      order-read order-list-as-read register-moves token-wins candidate-differs other-quantity other-product
-      restart-order order-not-ended bundle-guess bundle-guess-named bundle-one-order candidate-first
-      candidate-later candidate-of-other candidate-own candidate-product candidates-of-several
-      claim-of-renewal claim-of-seat claim-of-share claimed-order-differs share-with-token
+      order-read order-list-as-read register-moves token-wins candidate-differs other-quantity
+      other-product restart-order order-not-ended bundle-guess bundle-guess-named bundle-one-order
+      candidate-first candidate-later candidate-of-other candidate-own candidate-product
+      candidates-of-several claim-of-renewal claim-of-seat claim-of-share claimed-order-differs
+      share-with-token claim-brings-changed restart-registered
       """),
     row("order-one-unit", "order-read", "order-list-as-read"),
     row("one-token", "order-unique", "* order-key-per-account order-list-as-read seats-added"),
     row(
       "device-orders-rejected", "order-registered-paid",
       """
-      register-delivered claim-registers claim-brings-taken late-registration
+      register-delivered claim-registers claim-brings-taken late-registration claim-brings-changed
+      claim-brings-others parallel-registered register-cancelled register-state
       """),
     row("any-product", "order-product", "order-key-refused order-no-product order-product-case"),
     row("strict-members", "order-unknown-members", "upload-unknown-members"),
@@ -40,15 +42,16 @@ extension BrokenTable {
     row(
       "unknown-order-500", "order-unknown",
       """
-      order-move-unknown order-odd-numbers register-path form-problems
+      order-move-unknown order-odd-numbers register-path form-problems claim-brings-others
       """),
     row(
       "cancel-forgotten", "order-ended",
       """
       order-filter order-filter-pages order-defer-late restart-cancelled candidate-cancelled
       """),
-    row("cancelled-unpayable", "order-paid-late", "order-cancelled-delivered"),
-    row("cancels-delivered", "order-stays-delivered", ""),
+    row(
+      "cancelled-unpayable", "order-paid-late", "order-cancelled-delivered parallel-ended register-cancelled"),
+    row("cancels-delivered", "order-stays-delivered", "parallel-ended"),
     row("registers-changes", "order-registered", "register-conflict"),
     row("key-without-product", "order-key-product", ""),
     row("key-201", "order-key-status", ""),
@@ -70,9 +73,9 @@ extension BrokenTable {
     row("next-for-ever", "order-last-page", ""),
     row("defers-cancelled", "order-defer-late", ""),
     row("defers-once", "order-defer-again", ""),
-    row("defers-delivered", "order-defer-delivered", ""),
-    row("deferred-unpayable", "order-deferred-paid", ""),
-    row("cancelled-for-ever", "order-cancelled-delivered", ""),
+    row("defers-delivered", "order-defer-delivered", "parallel-ended"),
+    row("deferred-unpayable", "order-deferred-paid", "parallel-ended"),
+    row("cancelled-for-ever", "order-cancelled-delivered", "parallel-ended"),
     row("moves-unknown", "order-move-unknown", ""),
     row("odd-numbers-500", "order-odd-numbers", ""),
     row("any-number", "register-number", ""),

@@ -13,12 +13,14 @@ extension BrokenTable {
       order-stays-delivered order-list-delivered order-defer-delivered order-deferred-paid
       order-cancelled-delivered register-token-of-other register-delivered upload-granted id-credited
       id-of-other token-alone token-wins owner-on-device owner-unnamed claimed-order claimed-order-told
-      claimed-order-of-other candidate candidate-paid other-product-owner claim-registers late-registration
-      chain-bought-again chain-token refund-part-first period-lapsed-owner bundle-order seats-added
-      claim-bound-to-nothing restart-order bundle-bound-stays bundle-fulfilled bundle-guess
-      bundle-guess-named bundle-named bundle-one-order candidate-deferred candidate-first candidate-on-device
-      candidate-own candidate-unknown chain-nearest claimed-order-paid receipt-too-long token-learnt
-      candidate-clock token-learnt-frees receipt-token unknown-token-claimed
+      claimed-order-of-other candidate candidate-paid other-product-owner claim-registers
+      late-registration chain-bought-again chain-token refund-part-first period-lapsed-owner bundle-order
+      seats-added claim-bound-to-nothing restart-order bundle-bound-stays bundle-fulfilled bundle-guess
+      bundle-guess-named bundle-named bundle-one-order candidate-deferred candidate-first
+      candidate-on-device candidate-own candidate-unknown chain-nearest claimed-order-paid
+      receipt-too-long token-learnt candidate-clock token-learnt-frees receipt-token unknown-token-claimed
+      candidate-once parallel-candidate parallel-ended parallel-registered receipt-record-silent
+      receipt-refunded-part register-cancelled register-state restart-registered
       """),
     row(
       "token-ignored", "token-alone",
@@ -26,7 +28,8 @@ extension BrokenTable {
       register-token-of-other id-credited id-of-other token-wins owner-on-device owner-unnamed
       other-product-owner late-registration chain-bought-again chain-token period-lapsed-owner seats-added
       restart-order bundle-guess-named bundle-named bundle-one-order chain-nearest receipt-too-long
-      token-learnt token-learnt-frees receipt-token
+      token-learnt token-learnt-frees receipt-token parallel-registered receipt-record-silent
+      restart-registered
       """),
     row(
       "token-case", "token-alone",
@@ -34,6 +37,7 @@ extension BrokenTable {
       register-token-of-other id-credited id-of-other token-wins owner-on-device owner-unnamed
       other-product-owner late-registration chain-bought-again chain-token period-lapsed-owner seats-added
       restart-order bundle-guess-named bundle-named bundle-one-order receipt-too-long receipt-token
+      parallel-registered receipt-record-silent restart-registered
       """),
     row(
       "claimed-order-wins", "token-wins",
@@ -53,28 +57,28 @@ extension BrokenTable {
       owner-unnamed owner-without-token chain-on-device chain-of-device adoption-later adoption-earlier
       adoption-told next-phone refund-part-private period-lapsed-owner adoption-nearest bundle-bound-stays
       bundle-fulfilled bundle-guess bundle-guess-named bundle-named bundle-payer claim-of-renewal
-      claim-of-seat claim-of-share consumable-on-phone share-with-token adoption-refunded
+      claim-of-seat claim-of-share consumable-on-phone share-with-token adoption-refunded restart-covers
       """),
     row(
       "credits-signed-in", "owner-without-token",
       """
       adoption-later signed-in-refused chain-of-device adoption-refunded
       """),
-    row("claims-all", "receipt-two-accounts", "receipt-token receipt-too-long"),
-    row("receipt-tokens-unasked", "receipt-token", "receipt-too-long"),
+    row("claims-all", "receipt-two-accounts", "receipt-token receipt-too-long receipt-record-silent"),
+    row("receipt-tokens-unasked", "receipt-token", "receipt-too-long receipt-record-silent"),
     row(
       "claimed-order-ignored", "claimed-order",
       """
       claimed-order-of-other bundle-bound-stays bundle-fulfilled bundle-guess claimed-order-paid
       token-learnt-frees
       """),
-    row("claimed-order-untold", "claimed-order-told", ""),
+    row("claimed-order-untold", "claimed-order-told", "candidate-once parallel-candidate"),
     row("claimed-order-to-sender", "claimed-order-of-other", "claimed-order-paid"),
     row(
       "candidates-ignored", "candidate",
       """
-      candidate-paid candidate-deferred candidate-first candidate-on-device candidate-own candidate-unknown
-      candidate-clock
+      candidate-paid candidate-deferred candidate-first candidate-on-device candidate-own
+      candidate-unknown candidate-clock candidate-once parallel-candidate
       """),
     row(
       "candidate-unchecked", "candidate-differs",
@@ -88,19 +92,20 @@ extension BrokenTable {
       "other-quantity-delivers", "other-quantity",
       """
       other-product claim-of-renewal claim-of-seat claim-of-share claimed-order-differs
+      claim-brings-changed
       """),
     row("other-product-rejected", "other-product", "other-product-owner bundle-named"),
     row("other-product-to-sender", "other-product-owner", ""),
     row(
       "unknown-token-rejected", "unknown-token",
       """
-      claim-registers late-registration unknown-token-claimed
+      claim-registers late-registration unknown-token-claimed claim-brings-others
       """),
     row("unknown-token-final", "unknown-token-claimed", ""),
     row("unknown-order-rejected", "unknown-order", ""),
-    row("claims-register-nothing", "claim-registers", ""),
+    row("claims-register-nothing", "claim-registers", "claim-brings-changed"),
     row("taken-token-rejects", "claim-brings-taken", ""),
-    row("late-order-ignored", "late-registration", ""),
+    row("late-order-ignored", "late-registration", "parallel-registered"),
     row("chain-keeps-order", "chain-bought-again", ""),
     row("chain-over-token", "chain-token", "seats-added chain-nearest"),
     row("renewals-noted-anyones", "chain-first-late", ""),
@@ -122,10 +127,15 @@ extension BrokenTable {
       "adopts-uploaded", "adoption-earlier",
       """
       adoption-nearest candidate-later chain-first-late chain-nearest grace-of-last parallel-adopted
+      restart-covers
       """),
     row("adopts-once", "adoption-again", ""),
     row("adopts-orders", "adoption-of-orders", ""),
-    row("adoption-untold", "adoption-told", "adoption-earlier adoption-nearest adoption-refunded"),
+    row(
+      "adoption-untold", "adoption-told",
+      """
+      adoption-earlier adoption-nearest adoption-refunded restart-covers
+      """),
     row("adoption-without-refunds", "adoption-refunded", ""),
     row("adoption-needs-purchases", "adoption-empty", "adoption-of-orders parallel-adopted"),
     row("first-phone-only", "next-phone", "next-phone-account"),

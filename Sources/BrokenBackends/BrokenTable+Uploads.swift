@@ -11,6 +11,7 @@ extension BrokenTable {
       id-of-other receipt-two-accounts other-owner token-wins claimed-order-of-other seat-of-member
       seat-with-token notification-revoke parallel-accounts parallel-adoptions adoption-nearest
       candidate-of-other candidate-own claimed-order-differs token-learnt token-learnt-frees receipt-token
+      claim-brings-others receipt-record-silent
       """),
     row("no-credentials", "auth-missing", ""),
     row("any-token", "auth-wrong", ""),
@@ -18,11 +19,11 @@ extension BrokenTable {
       "double-grant", "upload-again",
       """
       upload-other-proof upload-claim-twice upload-receipt-only verdict-per-claim claim-environment
-      claim-partial id-again id-unmoved owner-on-device device-again adoption-told adoption-earlier next-phone
-      refund-reversed refund-part-grows subscription-renewal-once bundle-members seats-refunded
+      claim-partial id-again id-unmoved owner-on-device device-again adoption-told adoption-earlier
+      next-phone refund-reversed refund-part-grows subscription-renewal-once bundle-members seats-refunded
       refund-older-proof uuid-case-credential restart-grant parallel-uploads parallel-accounts
       parallel-notified parallel-period-notified parallel-renewal parallel-proofs adoption-nearest
-      parallel-opposite restored-once period-credited-over
+      parallel-opposite restored-once period-credited-over parallel-registered restart-covers
       """),
     row("bare-200", "upload-granted", "*"),
     row("forgets", "upload-granted", "*"),
@@ -43,7 +44,7 @@ extension BrokenTable {
     row(
       "verdict-missing", "verdict-per-claim",
       """
-      proof-per-claim upload-hundred claim-partial proof-kind parallel-opposite
+      proof-per-claim upload-hundred claim-partial proof-kind parallel-opposite candidate-once
       """),
     row("verdicts-swapped", "claim-partial", "upload-hundred proof-kind"),
     row("environment-verified", "claim-environment", "environment-word"),
@@ -53,17 +54,18 @@ extension BrokenTable {
       "one-unit", "upload-quantity",
       """
       other-quantity seats-added seats-refunded seats-refund-notified seat-of-member seat-with-token
-      refund-undated-share
+      refund-undated-share receipt-refund-silent
       """),
     row(
       "undelivered", "upload-granted",
       """
       order-stays-delivered order-deferred-paid order-cancelled-delivered register-delivered id-credited
-      token-alone claimed-order candidate candidate-paid claim-registers late-registration chain-bought-again
-      refund-part-first bundle-order seats-added notification-unclaimed bundle-bound-stays bundle-guess
-      bundle-guess-named bundle-one-order candidate-deferred candidate-first candidate-on-device
-      candidate-own candidate-unknown token-learnt candidate-clock token-learnt-frees receipt-token
-      unknown-token-claimed
+      token-alone claimed-order candidate candidate-paid claim-registers late-registration
+      chain-bought-again refund-part-first bundle-order seats-added notification-unclaimed
+      bundle-bound-stays bundle-guess bundle-guess-named bundle-one-order candidate-deferred
+      candidate-first candidate-on-device candidate-own candidate-unknown token-learnt candidate-clock
+      token-learnt-frees receipt-token unknown-token-claimed parallel-candidate parallel-ended
+      parallel-registered receipt-refunded-part register-cancelled register-state restart-registered
       """),
     row("fifty-claims", "upload-hundred", ""),
     row("claims-needed", "upload-receipt-only", ""),
@@ -84,17 +86,22 @@ extension BrokenTable {
       "grants-silent", "claim-store-silent",
       """
       claim-store-refuses status-21005 status-21007 status-21008 status-21009 status-21099 status-21100
-      status-21199 status-21120
+      status-21199 status-21120 receipt-record-silent receipt-refund-silent
       """),
     row(
       "rejects-silent", "claim-store-silent",
       """
       claim-store-refuses status-21005 status-21007 status-21008 status-21009 status-21099 status-21100
-      status-21199 status-21002-count receipt-silent status-21120
+      status-21199 status-21002-count receipt-silent status-21120 receipt-record-silent
+      receipt-refund-silent
       """),
     row("unsigned-answers-reject", "claim-store-unsigned", ""),
     row("malformed-pending", "proof-malformed", "status-21002-always refund-share-range"),
-    row("first-proof", "proof-per-claim", "proof-kind proof-unused no-such-proof parallel-opposite"),
+    row(
+      "first-proof", "proof-per-claim",
+      """
+      proof-kind proof-unused no-such-proof parallel-opposite candidate-once
+      """),
     row(
       "ids-unasked", "id-credited",
       """

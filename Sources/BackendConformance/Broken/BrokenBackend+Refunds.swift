@@ -77,6 +77,8 @@ extension BrokenBackend {
         guard let share = facts.refundedShare else { return }
         let known = mock.brokenMemory.shares[facts.transactionID]?.first
         mock.brokenMemory.shares[facts.transactionID] = [known ?? share.milliPercent]
+        // It counts as newer than the notification of the same millisecond.
+        facts.shareToldAt = facts.toldAt + 1
         facts.refundedShare = RefundedShare(milliPercent: known ?? share.milliPercent)
       }),
     BrokenBackend(

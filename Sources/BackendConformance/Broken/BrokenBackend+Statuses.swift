@@ -24,24 +24,10 @@ extension BrokenBackend {
         hooks: BrokenHooks(hears: { answer, _, _, _, _ in
           if case .doubtful = answer.outcome { answer.outcome = .unavailable }
         })),
-      BrokenBackend(
-        "status-21002-adds", "the count of 21002 is never started again",
-        hooks: BrokenHooks(hears: { answer, _, claims, mock, _ in
-          guard case .doubtful = answer.outcome, let id = claims.first?.transactionID else { return }
-          mock.brokenMemory.counts["doubts " + id, default: 0] += 1
-          if mock.brokenMemory.counts["doubts " + id, default: 0] >= 4 { answer.outcome = .malformed }
-        })),
-      BrokenBackend(
+      counting("status-21002-adds", "the count of 21002 is never started again", startsAgain: false),
+      counting(
         "status-21002-shared", "the 21002 about a claim are counted for all senders together",
-        hooks: BrokenHooks(hears: { answer, _, claims, mock, _ in
-          guard let id = claims.first?.transactionID else { return }
-          guard case .doubtful = answer.outcome else {
-            mock.brokenMemory.counts["doubts " + id] = nil
-            return
-          }
-          mock.brokenMemory.counts["doubts " + id, default: 0] += 1
-          if mock.brokenMemory.counts["doubts " + id, default: 0] >= 4 { answer.outcome = .malformed }
-        })),
+        startsAgain: true),
       BrokenBackend(
         "status-21006-rejects", "a receipt with the status 21006 is rejected",
         hooks: BrokenHooks(hears: { answer, _, _, _, _ in
@@ -70,4 +56,19 @@ extension BrokenBackend {
           mock.brokenMemory.answers[bytes] = answer
         })),
     ]
+
+  /// Counts the 21002 of each claim, whoever sends it.
+  private static func counting(_ name: String, _ summary: String, startsAgain: Bool) -> BrokenBackend {
+    BrokenBackend(
+      name, summary,
+      hooks: BrokenHooks(hears: { answer, _, claims, mock, _ in
+        guard let id = claims.first?.transactionID else { return }
+        guard case .doubtful = answer.outcome else {
+          if startsAgain { mock.brokenMemory.counts["doubts " + id] = nil }
+          return
+        }
+        mock.brokenMemory.counts["doubts " + id, default: 0] += 1
+        if mock.brokenMemory.counts["doubts " + id, default: 0] >= 4 { answer.outcome = .malformed }
+      }))
+  }
 }

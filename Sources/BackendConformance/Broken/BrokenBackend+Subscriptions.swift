@@ -151,7 +151,7 @@ extension BrokenBackend {
   ]
 
   /// Drops these writes from the file when the backend starts. The ledger epoch changes too.
-  private static func losing(_ isLost: @escaping @Sendable (BackendWrite) -> Bool) -> BrokenHooks {
+  static func losing(_ isLost: @escaping @Sendable (BackendWrite) -> Bool) -> BrokenHooks {
     BrokenHooks(opens: { backend in
       var backup = try backend.backUp()
       backup.writes.removeAll(where: isLost)

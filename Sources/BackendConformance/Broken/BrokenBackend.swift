@@ -30,7 +30,7 @@ public struct BrokenBackend: RawRepresentable, CaseIterable, Sendable, Hashable 
     + owners + claimedOrders + chainOwners + devices + adoptions
     + refunds + refundedParts + notifications + notices + consent + subscriptions + periods + graces + bundles
     + seats + restarts + forms + answers + texts + badClaims + races + candidates + ownerRows + statements
-    + mistakes
+    + mistakes + payments
 
   /// Whether both are the same bug.
   public static func == (left: BrokenBackend, right: BrokenBackend) -> Bool {

@@ -28,15 +28,26 @@ enum BrokenRace: Sendable {
   case opposite
   /// Looks whether an account has adopted the device of an upload, and credits a while later.
   case adoption
+  /// Decides about each period of a subscription without the others, or about each subscription of a bundle.
+  case periods, members
+  /// Looks whether a purchase is refunded, and credits it a while later.
+  case older
+  /// Looks whose an account token is, and credits a while later; a registration does not look for such a credit.
+  case registered
+  /// Looks whether an order is paid, and ends it a while later.
+  case ended
+  /// Looks whether a proposed order is paid, and pays it a while later.
+  case candidate
 
   /// How often a request looks for another one about the same thing before it goes on, each time after a millisecond.
-  private static let looks = 20
+  static let looks = 20
 
   /// Answers a request as this backend does; nil if the race is about other requests. Blocks the thread for a while.
   func answer(
     _ request: HTTPRequest, _ mock: Locked<MockState>, _ now: Timestamp,
     _ ordinary: (HTTPRequest) -> HTTPResponse
   ) -> HTTPResponse? {
+    if isAboutPayment { return decide(request, mock, now, ordinary) }
     if self == .registration, request.method == "PUT" { return register(request, mock, ordinary) }
     guard request.method == "POST" else { return nil }
     switch (self, request.path) {
@@ -251,12 +262,12 @@ enum BrokenRace: Sendable {
   // MARK: The requests that are under way
 
   /// Counts a request about a thing. The first one is 1.
-  private static func enter(_ name: String, _ mock: inout MockState) -> Int {
+  static func enter(_ name: String, _ mock: inout MockState) -> Int {
     mock.brokenMemory.underWay[name, default: 0] += 1
     return mock.brokenMemory.underWay[name] ?? 0
   }
 
-  private static func leave(_ name: String, _ mock: Locked<MockState>) {
+  static func leave(_ name: String, _ mock: Locked<MockState>) {
     mock.withLock { mock in
       let others = (mock.brokenMemory.underWay[name] ?? 1) - 1
       mock.brokenMemory.underWay[name] = others > 0 ? others : nil
@@ -265,7 +276,7 @@ enum BrokenRace: Sendable {
 
   /// Waits a while for a second request about the same thing. Returns whether one came.
   @discardableResult
-  private static func waitForOthers(_ name: String, _ mock: Locked<MockState>) -> Bool {
+  static func waitForOthers(_ name: String, _ mock: Locked<MockState>) -> Bool {
     for _ in 0..<looks {
       if mock.withLock({ $0.brokenMemory.underWay[name] ?? 0 }) > 1 { return true }
       Thread.sleep(forTimeInterval: 0.001)
@@ -283,11 +294,11 @@ enum BrokenRace: Sendable {
     }
   }
 
-  private static func model(_ mock: MockState) -> BackendModel? {
+  static func model(_ mock: MockState) -> BackendModel? {
     do throws(BackendStoreError) { return try mock.backend.model() } catch { return nil }
   }
 
-  private static func credited(_ mock: MockState) -> Set<String> {
+  static func credited(_ mock: MockState) -> Set<String> {
     Set(model(mock)?.credits.map(\.transaction.transactionID) ?? [])
   }
 }
@@ -320,7 +331,7 @@ extension BrokenBackend {
         }, race: BrokenRace.adoption.answer)),
   ]
 
-  private init(_ name: String, _ summary: String, _ race: BrokenRace) {
+  init(_ name: String, _ summary: String, _ race: BrokenRace) {
     self.init(name, summary, hooks: BrokenHooks(race: race.answer))
   }
 }

@@ -89,6 +89,25 @@ extension ConformanceCheck {
       try await lab.expectState("open", of: alices.number)
     },
     ConformanceCheck(
+      "candidate-once", "of ten payments in one upload that propose one order, one pays it", rows
+    ) { lab in
+      let order = try await lab.order()
+      var (claims, proofs) = ([JSONValue](), [JSONValue]())
+      for place in 0..<10 as Range<Int64> {
+        let paid = try await lab.pay(token: nil, storeAccount: lab.unique("apple"))
+        claims.append(
+          ConformanceLab.with(ConformanceLab.proposal(paid, [order]), "proof", .integer(place)))
+        proofs.append(ConformanceLab.signed(paid))
+      }
+      let (all, signed) = (claims, proofs)
+      let told = try await lab.gaining(10) {
+        try await lab.upload(all, proofs: signed).json?["verdicts"]?.array ?? []
+      }
+      try expect(told.count { $0["verdict"]?.string == "granted" } == 10, "granted for each")
+      let named = told.compactMap { ConformanceLab.present($0, "orderNumber") }
+      try expect(named == [.string(order.number)], "the orderNumber in one verdict")
+    },
+    ConformanceCheck(
       "candidate-on-device", "a device that proposes an order pays it, and its account gets the purchase",
       rows
     ) { lab in

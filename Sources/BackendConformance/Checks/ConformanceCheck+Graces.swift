@@ -56,6 +56,18 @@ extension ConformanceCheck {
       try await lab.tell(try await lab.failureNotice(of: last))
       try await lab.gaining(0, of: plan.id) { try await lab.settle(first, to: "lapsed") }
     },
+    ConformanceCheck("grace-refunded", "a refund of the period ends its grace, too", missed) { lab in
+      let late = try await lab.failedCharge(daysAgo: 1)
+      try await lab.tell(try await lab.failureNotice(of: late))
+      let refunded = try await lab.gaining(0, of: late.productID) {
+        try await lab.settle(late, to: "granted")
+        let refunded = try await lab.refund(late)
+        // Its proof alone: the notification comes with a renewal info that has no grace any more.
+        try await lab.settle(refunded, to: "refunded")
+        return refunded
+      }
+      try await lab.gaining(0, of: late.productID) { try await lab.tell(refunded.notification) }
+    },
   ]
 
   private static func graceEnd(in notice: String?) throws -> Int64 {
@@ -115,12 +127,12 @@ extension ConformanceLab {
     return (late, [graced, try await notice(of: late, "type=EXPIRED&subtype=VOLUNTARY")])
   }
 
-  fileprivate func failureNotice(of paid: Paid) async throws -> String? {
+  func failureNotice(of paid: Paid) async throws -> String? {
     try await notice(of: paid, "type=DID_FAIL_TO_RENEW&subtype=GRACE_PERIOD")
   }
 
   /// Posts a notification that the backend has to take.
-  fileprivate func tell(_ notice: String?) async throws {
+  func tell(_ notice: String?) async throws {
     let reply = try await notify(notice)
     try expect(reply.isSuccess, "a 2xx")
   }

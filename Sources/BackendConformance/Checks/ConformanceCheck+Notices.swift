@@ -76,7 +76,7 @@ extension ConformanceCheck {
       let before = try await lab.held(by: .alice)
       let (_, paid) = try await lab.grantedOrder()
       _ = try await lab.refund(paid)
-      let reply = try await lab.notifyVersion1(of: paid)
+      let reply = try await lab.notifyVersion1(of: [paid])
       try expect(reply.isSuccess, "a 2xx")
       let after = try await lab.held(by: .alice)
       try expect(after == before, "without the refunded one: \(before)")
@@ -88,10 +88,10 @@ extension ConformanceCheck {
       let before = try await lab.held(by: .alice)
       let (_, paid) = try await lab.grantedOrder()
       _ = try await lab.refund(paid)
-      let reply = try await lab.withoutStoreAnswers { try await lab.notifyVersion1(of: paid) }
+      let reply = try await lab.withoutStoreAnswers { try await lab.notifyVersion1(of: [paid]) }
       if !reply.isSuccess {
         // The store sends it again. Else its refund would come in the middle of a later check.
-        let again = try await lab.notifyVersion1(of: paid)
+        let again = try await lab.notifyVersion1(of: [paid])
         try expect(again.isSuccess, "a 2xx, when the store answers again")
       }
       for _ in 0..<20 where try await lab.held(by: .alice) != before {
@@ -114,6 +114,23 @@ extension ConformanceCheck {
           "POST", "v1/notifications/appstore", as: .anonymous,
           json: ["notification_type": "DID_RENEW", "unified_receipt": receipt])
         try expect(reply.isSuccess || reply.isRefusal, "a 2xx, or a 4xx")
+      }
+    },
+    ConformanceCheck(
+      "notification-version-1-several",
+      "version 1 makes the backend ask about each transaction in it, whichever is not known", taken
+    ) { lab in
+      for isFirst in [true, false] {
+        let before = try await lab.held(by: .alice)
+        let ((_, kept), (_, gone)) = (try await lab.grantedOrder(), try await lab.grantedOrder())
+        _ = try await lab.refund(gone)
+        var unknown = kept
+        unknown.transactionID = "9" + kept.transactionID + "9"
+        let all = isFirst ? [gone, unknown, kept] : [kept, unknown, gone]
+        let reply = try await lab.notifyVersion1(of: all)
+        try expect(reply.isSuccess, "a 2xx")
+        let after = try await lab.held(by: .alice)
+        try expect(after == before + 1, "without the refunded one: \(before + 1)")
       }
     },
     ConformanceCheck("notification-test", "the store's TEST is answered with a 2xx", taken) { lab in
@@ -179,19 +196,22 @@ extension ConformanceLab {
     try expect(reply.status == 200, "200 of the store, for the end of a family")
   }
 
-  /// An unsigned notification of version 1 that names a payment.
-  fileprivate func notifyVersion1(of paid: Paid) async throws -> Reply {
-    let item: JSONValue = [
-      "transaction_id": .string(paid.transactionID), "original_transaction_id": .string(paid.transactionID),
-      "product_id": .string(paid.productID),
-    ]
+  /// An unsigned notification of version 1 that names payments.
+  fileprivate func notifyVersion1(of paid: [Paid]) async throws -> Reply {
+    let items = paid.map { one -> JSONValue in
+      [
+        "transaction_id": .string(one.transactionID), "original_transaction_id": .string(one.transactionID),
+        "product_id": .string(one.productID),
+      ]
+    }
+    let environment = paid.first?.environment ?? Paid.production
     return try await send(
       "POST", "v1/notifications/appstore", as: .anonymous,
       json: [
         "notification_type": "REFUND",
-        "environment": .string(paid.environment == Paid.production ? "PROD" : paid.environment),
+        "environment": .string(environment == Paid.production ? "PROD" : environment),
         "unified_receipt": [
-          "environment": .string(paid.environment), "latest_receipt_info": [item],
+          "environment": .string(environment), "latest_receipt_info": .array(items),
         ],
       ])
   }

@@ -167,6 +167,38 @@ extension ConformanceCheck {
       try expect(reply.json?["type"]?.string == "order-conflict", "the type order-conflict")
     },
     ConformanceCheck(
+      "register-state", "a registration delivers no order, whatever state the device says", registered,
+      needs: [.store, .accounts]
+    ) { lab in
+      for word in ["delivered", "paid", "expired", "a-later-word"] as [JSONValue] {
+        let number = "device-" + UUID().uuidString
+        let order = ConformanceLab.with(try await lab.deviceOrder(number), "state", word)
+        let reply = try await lab.register(number, order)
+        try expect(reply.isSuccess || reply.isRefusal, "a 2xx, or a 4xx")
+        let isTaken = reply.isSuccess
+        if isTaken {
+          let state = try await lab.state(of: number)
+          try expect(state != "delivered", "another state than delivered: nothing is paid")
+        }
+        let paid = try await lab.pay(token: order["accountToken"]?.string, storeAccount: lab.unique("apple"))
+        try await lab.gaining(1) { try await lab.settle(paid, order: number, to: "granted") }
+        if isTaken { try await lab.expectState("delivered", of: number) }
+      }
+    },
+    ConformanceCheck(
+      "register-cancelled", "a first registration may cancel the order, which still takes its payment",
+      registered, needs: [.store, .accounts]
+    ) { lab in
+      let number = "device-" + UUID().uuidString
+      let order = ConformanceLab.with(try await lab.deviceOrder(number), "state", "cancelled")
+      let reply = try await lab.register(number, order)
+      try expect(reply.isSuccess, "a 2xx")
+      try await lab.expectState("cancelled", of: number)
+      let paid = try await lab.pay(token: order["accountToken"]?.string, storeAccount: lab.unique("apple"))
+      try await lab.gaining(1) { try await lab.settle(paid, order: number, to: "granted") }
+      try await lab.expectState("delivered", of: number)
+    },
+    ConformanceCheck(
       "register-moves", "a repeated registration moves an unpaid order on, to deferred or cancelled",
       registered, needs: [.product, .accounts]
     ) { lab in

@@ -87,6 +87,56 @@ extension ConformanceCheck {
       try expect(after.bob == before.bob, "nothing for the other account: \(before.bob)")
     },
     ConformanceCheck(
+      "restart-covers", "an adoption from before a restart covers what the device uploads after it", keys,
+      needs: [.store, .restart]
+    ) { lab in
+      let device = UUID()
+      let paid = try await lab.withClock(movedBy: -60_000) {
+        try await lab.pay(token: nil, storeAccount: lab.unique("apple"))
+      }
+      try await lab.grantedToDevice(device)
+      try await lab.adopts(device)
+      try await lab.restart()
+      try await lab.gaining(1) {
+        let told = try await lab.told(paid, as: .deviceOfAlice(device), device: device)
+        try expect(told["owner"]?.string == "yours", "the owner yours: the account has adopted the device")
+      }
+    },
+    ConformanceCheck(
+      "restart-part", "how much was refunded is known after a restart", durable, needs: [.store, .restart]
+    ) { lab in
+      let before = try await lab.held(by: .alice)
+      let (order, paid) = try await lab.paidOrder(quantity: 3)
+      try await lab.settle(paid, order: order.number, to: "granted")
+      _ = try await lab.notify(try await lab.refund(paid, units: 1).notification)
+      try await lab.restart()
+      let after = try await lab.held(by: .alice)
+      try expect(after == before + 2, "two units of three: \(before + 2)")
+    },
+    ConformanceCheck(
+      "restart-grace", "the grace after a failed charge is known after a restart", durable,
+      needs: [.store, .restart]
+    ) { lab in
+      let late = try await lab.failedCharge(daysAgo: 1)
+      try await lab.tell(try await lab.failureNotice(of: late))
+      try await lab.restart()
+      try await lab.gaining(1, of: late.productID) { try await lab.settle(late, to: "granted") }
+    },
+    ConformanceCheck(
+      "restart-registered", "a device's order is there after a restart, and takes its payment", durable,
+      needs: [.store, .accounts, .restart]
+    ) { lab in
+      let number = "device-" + UUID().uuidString
+      let order = try await lab.deviceOrder(number)
+      let reply = try await lab.register(number, order)
+      try expect(reply.isSuccess, "a 2xx for the registration")
+      try await lab.restart()
+      try await lab.expectState("open", of: number)
+      let paid = try await lab.pay(token: order["accountToken"]?.string, storeAccount: lab.unique("apple"))
+      try await lab.gaining(1) { try await lab.settle(paid, as: .bob, to: "otherOwner") }
+      try await lab.expectState("delivered", of: number)
+    },
+    ConformanceCheck(
       "restart-refund", "a refund is known after a restart", durable, needs: [.store, .restart]
     ) { lab in
       let before = try await lab.held(by: .alice)

@@ -19,7 +19,7 @@ public struct BrokenHooks: Sendable {
   /// Changes a call before it is handled, or answers it.
   let before: Before?
   /// Changes what the store says to a question of an upload. The claims are those that rest on the question.
-  let hears: Hears?
+  package let hears: Hears?
   /// Changes the answer to an upload. The ids are those of the transactions that were credited before it.
   let verdicts: Verdicts?
   /// Changes any answer, also a refusal.
