@@ -61,7 +61,10 @@ extension CommandHelp<Command> {
       name: "broken-backends", arguments: "[options]",
       summary: "run all checks against each backend that is broken on purpose",
       options: BrokenBackendsCommand.table.help,
-      examples: ["broken-backends", "broken-backends --only double-grant,race-order"],
+      examples: [
+        "broken-backends", "broken-backends --only double-grant,race-order",
+        "broken-backends --sample 40 --from $(git rev-parse HEAD)",
+      ],
       exits: """
           1    a check that is about a bug passes, or one fails that the table does not
                name, or one fails a backend that is right

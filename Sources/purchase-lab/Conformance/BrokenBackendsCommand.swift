@@ -9,6 +9,8 @@ struct BrokenBackendsCommand: Equatable, CommandOptions {
   var jobs: Int?
   var json = false
   var only: [String] = []
+  var sample: Int?
+  var seed: UInt64?
 
   static var table: OptionTable<Self> {
     OptionTable([
@@ -21,14 +23,27 @@ struct BrokenBackendsCommand: Equatable, CommandOptions {
             message: "there is no broken backend '\(name)': see purchase-simulator serve --help")
         }
       },
+      .number(
+        "--sample", \.sample, in: 0...10_000,
+        "of the checks that are about something else only so many for each broken backend"),
+      .value("--from", of: "N", "with --sample: which ones; a seed, or a commit of 40 hexadecimal digits") {
+        $0.seed = try ExploreOptions.seed($1)
+      },
       .number("--jobs", \.jobs, in: 1...64, "runs at the same time; one per processor unless given"),
       .flag("--json", \.json, "a line of JSON for each backend"),
     ])
   }
 
+  func complete() throws {
+    if seed != nil, sample == nil {
+      throw UsageError(message: "--from needs --sample, such as broken-backends --sample 60 --from 7")
+    }
+  }
+
   func execute() async -> Int32 {
     Interruption.shared.watch()
     let names = only.isEmpty ? BrokenMatrix.backends : only
+    let others = sample.map { BrokenMatrix.Others.sample($0, seed: seed ?? 1) } ?? .all
     let next = Locked(names.makeIterator())
     let wrong = Locked(0)
     do {
@@ -36,7 +51,7 @@ struct BrokenBackendsCommand: Equatable, CommandOptions {
         for _ in 0..<(jobs ?? Jobs.usualWidth) {
           group.addTask {
             while !Interruption.shared.isAsked, let name = next.withLock({ $0.next() }) {
-              let verdict = try await BrokenMatrix.verdict(on: name)
+              let verdict = try await BrokenMatrix.verdict(on: name, others: others)
               wrong.withLock { $0 += verdict.problems.isEmpty ? 0 : 1 }
               show(verdict)
             }
@@ -51,7 +66,8 @@ struct BrokenBackendsCommand: Equatable, CommandOptions {
     if let code = Interruption.shared.exitCode { return code }
     if !json {
       Terminal.line(
-        "\(names.count) backends against all checks: \(names.count - wrong.value) as the table has them")
+        "\(names.count) backends against \(sample.map { "their checks and \($0) others" } ?? "all checks"): "
+          + "\(names.count - wrong.value) as the table has them")
     }
     return wrong.value == 0 ? ExitCode.ok : ExitCode.promiseBroken
   }
