@@ -95,7 +95,7 @@ import Testing
 /// The search with several threads and with limits.
 @Suite struct ExplorerTests {
   @Test func `the number of threads does not change the result`() throws {
-    let runs = LongTests.count(short: 12, long: 30)
+    let runs = 12
     let alone = try Explorer(.swarm, .memory, jobs: 1).run(1..<UInt64(runs + 1))
     #expect(alone.runs == runs)
     for jobs in LongTests.some([5, 2], every: 2) {
@@ -116,7 +116,7 @@ import Testing
     #expect(sum.brokenInvariants.values.reduce(0, +) == 3)
   }
 
-  @Test(arguments: LongTests.some([2, 1, 5, 16], every: 4))
+  @Test(arguments: LongTests.areOn ? [2, 16] : [2])
   func `the first failures do not depend on the number of threads`(jobs: Int) throws {
     let explorer = Explorer(.swarm, .memory, .wrongAccountAfterSwitch, jobs: jobs)
     let first = try explorer.run(1..<1_001, stopsAtFailure: true)
