@@ -193,7 +193,7 @@ extension BrokenBackend {
           (facts.revocationDate, facts.toldAt) = (nil, now.milliseconds + 60_000)
         }.hears, race: BrokenRace.older.answer)),
     BrokenBackend(
-      "race-registered", "a registration does not see what an upload with its token credits at the same time",
+      "race-registered", "a registration at once with an upload of its payment loses the token",
       .registered),
     BrokenBackend("race-ended", "an order is ended although it is paid at the same time", .ended),
     BrokenBackend("race-candidate", "of two payments that propose one order at once, one fails", .candidate),

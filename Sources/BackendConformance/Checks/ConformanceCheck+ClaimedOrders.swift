@@ -162,7 +162,8 @@ extension ConformanceCheck {
     ) { lab in
       let number = "device-" + UUID().uuidString
       let order = try await lab.deviceOrder(number)
-      _ = try await lab.register(number, order)
+      let registered = try await lab.register(number, order)
+      try expect(registered.isSuccess, "a 2xx for the registration")
       let paid = try await lab.pay(token: nil, storeAccount: lab.unique("apple"))
       let claim = ConformanceLab.with(
         ConformanceLab.claim(paid, order: number), "order", ConformanceLab.with(order, "quantity", 5))
@@ -171,6 +172,8 @@ extension ConformanceCheck {
         try expect(word == "granted", "granted: the payment is real")
       }
       try await lab.expectState("open", of: number)
+      let read = try await lab.send("GET", ConformanceLab.path(of: number))
+      try expect(read.json?["quantity"] == 1, "the quantity of the registration")
     },
     ConformanceCheck(
       "late-registration", "a purchase moves to the order that is registered after its upload", owner,

@@ -173,12 +173,12 @@ extension ConformanceCheck {
       for word in ["delivered", "paid", "expired", "a-later-word"] as [JSONValue] {
         let number = "device-" + UUID().uuidString
         let order = ConformanceLab.with(try await lab.deviceOrder(number), "state", word)
-        let reply = try await lab.register(number, order)
+        let reply = try await lab.gaining(0) { try await lab.register(number, order) }
         try expect(reply.isSuccess || reply.isRefusal, "a 2xx, or a 4xx")
         let isTaken = reply.isSuccess
         if isTaken {
           let state = try await lab.state(of: number)
-          try expect(state != "delivered", "another state than delivered: nothing is paid")
+          try expect(state != "delivered" && state != "paid", "another state: nothing is paid")
         }
         let paid = try await lab.pay(token: order["accountToken"]?.string, storeAccount: lab.unique("apple"))
         try await lab.gaining(1) { try await lab.settle(paid, order: number, to: "granted") }
@@ -186,7 +186,7 @@ extension ConformanceCheck {
       }
     },
     ConformanceCheck(
-      "register-cancelled", "a first registration may cancel the order, which still takes its payment",
+      "register-cancelled", "an order that is cancelled when it is registered still takes its payment",
       registered, needs: [.store, .accounts]
     ) { lab in
       let number = "device-" + UUID().uuidString

@@ -39,6 +39,7 @@ extension ConformanceCheck {
             try expect(reply.isSuccess, "a 2xx for the notification")
             return "refunded"
           }
+          try await lab.settle(paid, order: order.number, to: "refunded")
         }
       }
     },
@@ -104,7 +105,21 @@ extension ConformanceCheck {
 
   /// Two accounts upload two transactions of one payment at once, of which no account has any.
   private static func hasOneOwner(_ lab: ConformanceLab, _ paid: [ConformanceLab.Paid]) async throws {
-    let words = try await parallel(2) { try await lab.settled(paid[$0], as: $0 == 0 ? .alice : .bob) }
-    try expect(words.count { $0 == "otherOwner" } == 1, "otherOwner for one of the two accounts")
+    let callers: [ConformanceLab.Caller] = [.alice, .bob]
+    func held(by caller: ConformanceLab.Caller) async throws -> Int64 {
+      var sum: Int64 = 0
+      for product in Set(paid.map(\.productID)) { sum += try await lab.held(by: caller, of: product) }
+      return sum
+    }
+    let before = [try await held(by: .alice), try await held(by: .bob)]
+    let words = try await parallel(2) { number in
+      (number, try await lab.settled(paid[number], as: callers[number]))
+    }
+    let others = words.filter { $0.1 == "otherOwner" }
+    try expect(others.count == 1, "otherOwner for one of the two accounts")
+    for (number, _) in others {
+      let after = try await held(by: callers[number])
+      try expect(after == before[number], "nothing for that account: \(before[number])")
+    }
   }
 }

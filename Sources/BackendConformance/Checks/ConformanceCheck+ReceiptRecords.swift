@@ -12,12 +12,17 @@ extension ConformanceCheck {
       "receipt-record-silent", "what only a receipt proves waits while the store answers no question by id",
       rows
     ) { lab in
-      for status in [503, 401, 429] as [Int64] {
+      for status in [503, 401] as [Int64] {
         let apple = await lab.unique("apple")
         let (_, paid) = try await lab.paidOrder(storeAccount: apple)
         let receipt = try await lab.receipt(of: apple)
         try await lab.gaining(0, by: .bob) {
-          try await lab.gaining(0) { try await lab.waits(paid, receipt, status, as: .bob) }
+          let word = try await lab.gaining(0) {
+            try await lab.wordWithoutRecord(of: paid, receipt, status, as: .bob)
+          }
+          try expect(word == "pending", "pending: the store's record is not known")
+        }
+        try await lab.gaining(0, by: .bob) {
           try await lab.gaining(1) {
             let word = try await lab.settled(
               ConformanceLab.claim(paid), paid.transactionID, proof: receipt, as: .bob)
@@ -31,28 +36,32 @@ extension ConformanceCheck {
       "of a purchase with a cancellation_date the share is taken back, by its record",
       parts
     ) { lab in
-      let (order, paid, receipt) = try await lab.refundedPart()
-      let claim = ConformanceLab.claim(paid, order: order.number)
-      try await lab.gaining(2) {
-        let word = try await lab.settled(claim, paid.transactionID, proof: receipt)
+      // A notification that the store has sent itself may credit it first.
+      let order = try await lab.gaining(2) {
+        let (order, paid, receipt) = try await lab.refundedPart()
+        let word = try await lab.settled(
+          ConformanceLab.claim(paid, order: order.number), paid.transactionID, proof: receipt)
         try expect(word == "refunded", "refunded")
+        return order
       }
       try await lab.expectState("delivered", of: order.number)
     },
     ConformanceCheck(
       "receipt-refund-silent", "a cancellation_date takes nothing back until the store answers by id", parts
     ) { lab in
-      let (order, paid, receipt) = try await lab.refundedPart(isGranted: true)
       let before = try await lab.held(by: .alice)
-      try await lab.waits(paid, receipt, 503)
+      let (order, paid, receipt) = try await lab.refundedPart(isGranted: true)
+      let word = try await lab.wordWithoutRecord(of: paid, receipt, 503)
       let between = try await lab.held(by: .alice)
-      // A notification that the store has sent itself may have come.
-      try expect(between == before || between == before - 1, "what was not refunded: \(before - 1) at least")
-      let word = try await lab.settled(
+      // A notification that the store has sent itself may have told of the refund.
+      let isTold = between == before + 2 && ["pending", "refunded"].contains(word)
+      try expect(isTold || word == "pending", "pending: the store's record is not known")
+      try expect(isTold || between == before + 3, "nothing is taken back: \(before + 3)")
+      let end = try await lab.settled(
         ConformanceLab.claim(paid, order: order.number), paid.transactionID, proof: receipt)
-      try expect(word == "refunded", "refunded")
+      try expect(end == "refunded", "refunded")
       let after = try await lab.held(by: .alice)
-      try expect(after == before - 1 || after == between, "one less: \(before - 1)")
+      try expect(after == before + 2, "two units of three: \(before + 2)")
     },
     ConformanceCheck(
       "receipt-refunded", "a purchase that only a receipt calls refunded is granted to nobody", parts
@@ -81,15 +90,13 @@ extension ConformanceLab {
     return (order, paid, try await receipt(of: apple))
   }
 
-  /// Throws unless a claim with a receipt waits while the store answers a question by id with this status.
-  fileprivate func waits(
-    _ paid: Paid, _ receipt: JSONValue, _ status: Int64, as caller: Caller = .alice
-  ) async throws {
+  /// The verdict about a claim with a receipt while the store answers a question by id with this status. A 5xx is `pending`.
+  fileprivate func wordWithoutRecord(
+    of paid: Paid, _ receipt: JSONValue, _ status: Int64, as caller: Caller = .alice
+  ) async throws -> String {
     let reply = try await withoutStoreAnswers(to: .byID, status: status) {
       try await self.upload([Self.claim(paid)], proof: receipt, as: caller)
     }
-    guard reply.status < 500, reply.status != 429 else { return }
-    let word = try verdict(reply, about: paid.transactionID)
-    try expect(word == "pending", "pending: the store's record is not known")
+    return reply.status >= 500 ? "pending" : try verdict(reply, about: paid.transactionID)
   }
 }
