@@ -112,7 +112,6 @@ extension MachineSimulation {
     _ event: (inout SyncMachine<WatchedStorage>, Timestamp) throws(QueueError) -> [SyncAction]
   ) -> QueueError? {
     process.storage.beginEvent()
-    process.phone.unseenJump = 0
     var thrown: QueueError?
     process.machine.uptime = now
     do throws(QueueError) {
@@ -120,11 +119,12 @@ extension MachineSimulation {
       if process.storage.isDead {
         killedInWrite(process)
       } else {
+        process.phone.unseenJump = 0
         perform(actions, process)
       }
     } catch {
       thrown = error
-      if process.storage.isDead { killedInWrite(process) }
+      if process.storage.isDead { killedInWrite(process) } else { process.phone.unseenJump = 0 }
     }
     if process.storage.hasStruck { note(.storageFails, on: process.phone) }
     if process.isAlive, !process.isSuspended { checkTimer(process, hasThrown: thrown != nil) }

@@ -36,7 +36,7 @@ final class Phone {
   var askedInImage: [AskedBy: AskedWait] = [:]
   var clockInImage: Int64 = 0
   var imageTakenAt: Int64 = 0
-  /// How far its clock went back since the last event of any of its processes.
+  /// How far its clock went back since the last event that any of its processes has outlived.
   var unseenJump: Int64 = 0
   /// Those that were not over when the clock went back, until a process starts.
   var restarting: Set<AskedBy> = []
