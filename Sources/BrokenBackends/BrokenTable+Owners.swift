@@ -72,7 +72,7 @@ extension BrokenTable {
       claimed-order-of-other bundle-bound-stays bundle-fulfilled bundle-guess claimed-order-paid
       token-learnt-frees
       """),
-    row("claimed-order-untold", "claimed-order-told", "candidate-once parallel-candidate"),
+    row("claimed-order-untold", "claimed-order-told", "parallel-candidate"),
     row("claimed-order-to-sender", "claimed-order-of-other", "claimed-order-paid"),
     row(
       "candidates-ignored", "candidate",

@@ -11,7 +11,7 @@ extension BrokenTable {
       id-of-other receipt-two-accounts other-owner token-wins claimed-order-of-other seat-of-member
       seat-with-token notification-revoke parallel-accounts parallel-adoptions adoption-nearest
       candidate-of-other candidate-own claimed-order-differs token-learnt token-learnt-frees receipt-token
-      claim-brings-others receipt-record-silent
+      claim-brings-others receipt-record-silent parallel-members parallel-periods
       """),
     row("no-credentials", "auth-missing", ""),
     row("any-token", "auth-wrong", ""),
@@ -66,6 +66,7 @@ extension BrokenTable {
       candidate-first candidate-on-device candidate-own candidate-unknown token-learnt candidate-clock
       token-learnt-frees receipt-token unknown-token-claimed parallel-candidate parallel-ended
       parallel-registered receipt-refunded-part register-cancelled register-state restart-registered
+      candidate-once
       """),
     row("fifty-claims", "upload-hundred", ""),
     row("claims-needed", "upload-receipt-only", ""),
@@ -97,11 +98,7 @@ extension BrokenTable {
       """),
     row("unsigned-answers-reject", "claim-store-unsigned", ""),
     row("malformed-pending", "proof-malformed", "status-21002-always refund-share-range"),
-    row(
-      "first-proof", "proof-per-claim",
-      """
-      proof-kind proof-unused no-such-proof parallel-opposite candidate-once
-      """),
+    row("first-proof", "proof-per-claim", "proof-kind proof-unused no-such-proof parallel-opposite"),
     row(
       "ids-unasked", "id-credited",
       """
