@@ -50,15 +50,16 @@ package enum BrokenMatrix {
     guard let row = BrokenTable.rows.first(where: { $0.bug == backend }),
       let broken = BrokenBackend(rawValue: backend)
     else { throw UnknownBackend(name: backend) }
-    var failed = try await failures(
-      ConformanceFixture(broken), of: others.checks(for: backend, about: row.finder))
+    let checks = others.checks(for: backend, about: row.finder)
+    var failed = try await failures(ConformanceFixture(broken), of: checks)
     // A race needs requests that overlap, which a busy machine may run one after another.
     let finder = ConformanceCheck.all.filter { $0.name == row.finder }
     for _ in 0..<200 where row.isRace && !failed.contains(where: { $0.check == row.finder }) {
       failed += try await failures(ConformanceFixture(broken), of: finder)
     }
     return Verdict(
-      backend: backend, failed: failed, problems: row.problems(of: Set(failed.map(\.check)), others))
+      backend: backend, failed: failed,
+      problems: row.problems(ran: Set(checks.map(\.name)), failed: Set(failed.map(\.check))))
   }
 
   private static func failures(

@@ -36,7 +36,7 @@ struct BrokenBackendsCommand: Equatable, CommandOptions {
 
   func complete() throws {
     if seed != nil, sample == nil {
-      throw UsageError(message: "--from needs --sample, such as broken-backends --sample 60 --from 7")
+      throw UsageError(message: "--from needs --sample, such as broken-backends --sample 40 --from 7")
     }
   }
 
