@@ -21,10 +21,15 @@ struct BugSearch {
   private static let smallest = 12
   /// So many runs at a time, where all failures count and not only the first.
   private static let more = 64
+  /// So many failures are tried, those after the fewest acts first.
+  private static let tried = 8
   /// Where bugs of a kind are likely; the swarm finds the rest.
   private static let profiles: [SimulationProfile] = [
     .swarm, .crash, .accounts, .store, .subscriptions, .network,
   ]
+
+  /// The scenario of one bug is for reading. Of all, it is only asked whether each is small.
+  private var enough: Int { options.choice.bug == "all" ? Self.smallest : 0 }
 
   struct Found {
     var failure: RunSum.Failure
@@ -177,10 +182,10 @@ struct BugSearch {
   func smallest(_ bug: String) throws -> (Found, FailureScenario)? {
     guard var found = try find(bug) else { return nil }
     let choice = planting(bug, found.profile)
-    var best = try FailureScenario(choice, found.failure)
+    var best = try FailureScenario(choice, found.failure, enough: enough)
     guard best.shrinking.places.count > Self.smallest else { return (found, best) }
-    for failure in try soonest(choice, from: found.failure.seed + 1).prefix(8) {
-      let scenario = try FailureScenario(choice, failure)
+    for failure in try soonest(choice, from: found.failure.seed + 1).prefix(Self.tried) {
+      let scenario = try FailureScenario(choice, failure, enough: enough)
       guard scenario.shrinking.places.count < best.shrinking.places.count else { continue }
       (found.failure, best) = (failure, scenario)
       if best.shrinking.places.count <= Self.smallest { break }
@@ -195,6 +200,7 @@ struct BugSearch {
     for batch in 0..<8 {
       let first = min(begin + UInt64(batch * Self.more), seeds.upperBound)
       failures += try explorer.run((first..<seeds.upperBound).prefix(Self.more)).broken
+      if failures.count >= Self.tried { break }
     }
     let runner = choice.runner()
     let counted = failures.map { failure in

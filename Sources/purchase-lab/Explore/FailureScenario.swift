@@ -15,11 +15,12 @@ struct FailureScenario {
   /// The end of a trace matters; this much of it is shown.
   private static let lines = 60
 
-  init(_ choice: SimulationChoice, _ failure: RunSum.Failure) throws {
+  /// - Parameter enough: How few acts end the search for the smallest scenario; 0 for the fewest that it finds.
+  init(_ choice: SimulationChoice, _ failure: RunSum.Failure, enough: Int = 0) throws {
     self.choice = choice
     runner = choice.runner()
     seed = failure.seed
-    shrinking = try Shrinking(runner, seed: failure.seed, failure.violation)
+    shrinking = try Shrinking(runner, seed: failure.seed, failure.violation, enough: enough)
     let knobs = runner.knobs(of: seed).lines.dropFirst().map { "  " + $0 }
     trace = knobs + (try runner.trace(of: seed, keeping: shrinking.places).lines.suffix(Self.lines))
   }
