@@ -39,7 +39,7 @@ newer() { swift_files "$1" | xargs grep -lE '^ *@available\(iOS ' || true; }
 module() {
   local folder=$1 name=$2
   shift 2
-  swiftc "${settings[@]}" -emit-module -module-name "$name" -parse-as-library \
+  swiftc "${settings[@]}" -emit-module -whole-module-optimization -module-name "$name" -parse-as-library \
     -module-cache-path "$output/cache" -emit-module-path "$folder/$name.swiftmodule" \
     "${sqlite[@]}" -I "$output" "$@"
 }
@@ -58,7 +58,7 @@ interfaces() {
 app() {
   local folder=$1
   shift
-  swiftc -swift-version 6 -warnings-as-errors -typecheck -parse-as-library -module-name Example \
+  swiftc -swift-version 6 -warnings-as-errors -typecheck -whole-module-optimization -parse-as-library -module-name Example \
     -module-cache-path "$output/cache" "${sqlite[@]}" -I "$output" -I "$folder" "$@"
 }
 
@@ -88,7 +88,7 @@ module "$output/new" PurchaseSync -I "$output/new" "$interfaces/Foundation.swift
 app "$output/new" $(newer "$interfaces/Example")
 # With the settings of a test target; Testing and its macros are the toolchain's.
 # shellcheck disable=SC2046
-swiftc "${settings[@]}" -typecheck -parse-as-library -module-name StoreKitTests \
+swiftc "${settings[@]}" -typecheck -whole-module-optimization -parse-as-library -module-name StoreKitTests \
   -module-cache-path "$output/cache" "${sqlite[@]}" -I "$output" -I "$output/new" $(swift_files Tests/StoreKitTests)
 
 echo "PurchaseSync, apps and tests that use it compile against the declarations of Apple's modules"
