@@ -17,14 +17,19 @@ let settings: [SwiftSetting] = [
   .enableUpcomingFeature("InferIsolatedConformances"),
 ]
 
-func test(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
-  .testTarget(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: settings)
-}
-
 /// The lab proves what the simulator shows. Who uses the package does not compile it: `PURCHASE_SYNC_LAB=1` adds its
 /// targets, and the folders `Lab` of the other tests.
 let hasLab = Context.environment["PURCHASE_SYNC_LAB"] == "1"
 let labFolder = hasLab ? [] : ["Lab"]
+
+/// `lab`: what only the tests in the folder `Lab` depend on.
+func test(
+  _ name: String, _ dependencies: [Target.Dependency], lab: [Target.Dependency] = [], exclude: [String] = []
+) -> Target {
+  .testTarget(
+    name: name, dependencies: dependencies + (hasLab ? lab : []), exclude: exclude, swiftSettings: settings)
+}
+
 let lab: [Target] = [
   .target(
     name: "Exploration",
@@ -32,6 +37,9 @@ let lab: [Target] = [
       "PurchaseSync", "PurchaseQueue", "AppStoreReceipts", "PurchaseSQLite", "FaultInjection",
       "Specification", "Fleet", "VirtualTime",
     ],
+    swiftSettings: settings),
+  .target(
+    name: "FaultInjection", dependencies: ["PurchaseQueue", "PurchaseSQLite", "CPurchaseSQLite"],
     swiftSettings: settings),
   .target(name: "Fleet", dependencies: ["PurchaseSync", "PurchaseQueue"], swiftSettings: settings),
   .target(
@@ -79,6 +87,7 @@ let lab: [Target] = [
       "CommandTestSupport",
     ]),
   test("LoopbackHTTPTests", ["LoopbackHTTP"]),
+  test("PurchaseSQLiteTests", ["PurchaseSQLite"]),
   test(
     "PurchaseSyncTestingTests",
     [
@@ -153,9 +162,6 @@ let package = Package(
       ],
       swiftSettings: settings),
     .target(
-      name: "FaultInjection", dependencies: ["PurchaseQueue", "PurchaseSQLite", "CPurchaseSQLite"],
-      swiftSettings: settings),
-    .target(
       name: "ProcessFaults", dependencies: ["PurchaseQueue", "PurchaseSQLite"], swiftSettings: settings),
     .target(
       name: "Specification", dependencies: ["PurchaseSync", "PurchaseQueue", "PurchaseSQLite"],
@@ -185,22 +191,20 @@ let package = Package(
       name: "readme-sample", dependencies: ["PurchaseSync", "PurchaseSyncTesting"],
       path: "Tests/ReadmeSample"),
     .target(name: "TestSupport", path: "Tests/Support", swiftSettings: settings),
-    test("PurchaseSQLiteTests", ["PurchaseSQLite"]),
     test(
-      "PurchaseQueueTests",
-      ["PurchaseQueue", "PurchaseSQLite", "FaultInjection", "ProcessFaults", "TestSupport"]),
-    .testTarget(
-      name: "AppStoreReceiptsTests",
-      dependencies: ["AppStoreDocuments", "AppStoreReceipts", "PurchaseSyncTesting", "TestSupport"],
-      exclude: ["Fixtures"],  // Read where they lie, by #filePath.
-      swiftSettings: settings),
+      "PurchaseQueueTests", ["PurchaseQueue", "PurchaseSQLite", "TestSupport"],
+      lab: ["FaultInjection", "ProcessFaults"], exclude: labFolder),
+    test(
+      "AppStoreReceiptsTests",
+      ["AppStoreDocuments", "AppStoreReceipts", "PurchaseSyncTesting", "TestSupport"],
+      exclude: ["Fixtures"] + labFolder),  // Fixtures are read where they lie, by #filePath.
     test(
       "PurchaseSyncTests",
       [
         "PurchaseSync", "PurchaseQueue", "PurchaseSQLite", "AppStoreReceipts", "PurchaseSyncTesting",
-        "MemoryModels", "LoopbackHTTP", "TestSupport",
+        "MemoryModels", "TestSupport",
       ],
-      exclude: labFolder),
+      lab: ["LoopbackHTTP"], exclude: labFolder),
     // Empty where there is no StoreKitTest; Tests/AppleInterfaces/typecheck.sh checks it on Linux.
     .testTarget(
       name: "StoreKitTests",

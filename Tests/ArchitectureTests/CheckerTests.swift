@@ -77,7 +77,7 @@ import Testing
           "A",
         ],
         path: "Simulator"),
-      test("ATests", ["A", "b-tool"]),
+      test("ATests", ["A", "b-tool"], lab: ["CA"], exclude: ["Lab"]),
     ])
     func test(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
       .testTarget(name: name, dependencies: dependencies)
@@ -91,7 +91,8 @@ import Testing
         Manifest.Target(name: "CA", folder: "Sources/CA", dependencies: []),
         Manifest.Target(name: "A", folder: "Sources/A", dependencies: ["CA"]),
         Manifest.Target(name: "b-tool", folder: "Simulator", dependencies: ["A"]),
-        Manifest.Target(name: "ATests", folder: "Tests/ATests", dependencies: ["A", "b-tool"]),
+        Manifest.Target(
+          name: "ATests", folder: "Tests/ATests", dependencies: ["A", "b-tool"], labDependencies: ["CA"]),
       ])
   }
 
@@ -109,6 +110,7 @@ import Testing
       SourceText(path: "Sources/A/A.swift", "import CA"),
       SourceText(path: "Simulator/main.swift", "import CA"),
       SourceText(path: "Tests/ATests/T.swift", "@testable import b_tool\nimport A"),
+      SourceText(path: "Tests/ATests/Lab/T.swift", "import CA"),
     ])
     #expect(
       findings.map(\.message) == [

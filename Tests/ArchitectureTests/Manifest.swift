@@ -6,6 +6,8 @@ struct Manifest: Sendable {
     /// "Sources/X", "Tests/X", or the target's `path:`.
     var folder: String
     var dependencies: Set<String>
+    /// Those that it has with the lab only.
+    var labDependencies: Set<String> = []
   }
 
   var targets: [Target]
@@ -34,7 +36,9 @@ struct Manifest: Sendable {
         guard let name = Self.literal(after: call == "test(" ? "" : "name:", in: arguments) else { continue }
         let list = Self.list(after: call == "test(" ? "," : "dependencies:", in: arguments)
         let path = Self.literal(after: "path:", in: arguments)
-        targets.append(Target(name: name, folder: path ?? folder + name, dependencies: list))
+        let lab = Self.list(after: "lab:", in: arguments)
+        targets.append(
+          Target(name: name, folder: path ?? folder + name, dependencies: list, labDependencies: lab))
       }
     }
     return targets
@@ -98,7 +102,7 @@ extension Manifest {
     return targets.flatMap { target -> [Finding] in
       let own = files.filter { ModuleRules.targetFolder(of: $0.path) == target.folder }
       let used = Set(own.flatMap(\.imports).map(\.module)).intersection(modules)
-      let declared = Set(target.dependencies.map(module))
+      let declared = Set(target.dependencies.union(target.labDependencies).map(module))
       return used.subtracting(declared).sorted().map {
         Finding(path: "Package.swift", message: "\(target.name) imports \($0) and does not declare it")
       }

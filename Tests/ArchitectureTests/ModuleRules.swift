@@ -84,8 +84,8 @@ struct ModuleRules: Sendable {
 
   /// The targets that only `PURCHASE_SYNC_LAB=1` adds to the package.
   static let lab: Set = [
-    "Exploration", "Fleet", "Bench", "BrokenBackends", "purchase-lab", "CommandTestSupport",
-    "ExplorationTests", "FleetTests",
+    "Exploration", "FaultInjection", "Fleet", "Bench", "BrokenBackends", "purchase-lab", "CommandTestSupport",
+    "ExplorationTests", "FleetTests", "PurchaseSQLiteTests",
     "LabTests", "LoopbackHTTPTests", "PurchaseSyncTestingTests", "BackendConformanceTests",
     "FaultInjectionTests", "SimulatorTests", "ArchitectureTests",
   ]

@@ -56,7 +56,7 @@ import Testing
 
     func inputs() throws -> [(name: String, bytes: [UInt8])] {
       let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .appendingPathComponent("Fuzz/Crashes/\(rawValue)")
+        .deletingLastPathComponent().appendingPathComponent("Fuzz/Crashes/\(rawValue)")
       return try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted().map {
         ($0, [UInt8](try Data(contentsOf: folder.appendingPathComponent($0))))
       }
