@@ -176,15 +176,16 @@ package struct OrderBook: MatchSource, Sendable {
         throw .invalid(what: "transaction \(key) is bound to order \(bound), not to \(number)")
       }
     }
-    if let slot = slotByNumber[number] {
-      if let other = orders[slot].boundTo, other != key {
-        throw .invalid(what: "order \(number) is bound to transaction \(other), not to \(key)")
-      }
+    let slot = slotByNumber[number]
+    if let holder = slot.map({ orders[$0].boundTo }) ?? foreign[number], holder != key {
+      throw .invalid(what: "order \(number) is bound to transaction \(holder), not to \(key)")
+    }
+    if let slot {
       update(slot) { order in
         order.boundTo = key
         if ![.delivered, .refunded, .partlyRefunded].contains(order.state) { order.state = .paid }
       }
-    } else if foreign[number] == nil {
+    } else {
       foreign[number] = key
     }
     if let bound = known.orderNumber, foreign[bound] == key { foreign[bound] = nil }

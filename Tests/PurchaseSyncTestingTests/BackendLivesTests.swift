@@ -79,7 +79,7 @@ struct BackendLivesTests {
     return model
   }
 
-  @Test(arguments: UInt64(1)...UInt64(LongTests.count(short: 8, long: 60)))
+  @Test(arguments: LongTests.seeds(short: 8, long: 40))
   func `signed notifications in any order, unsigned ones, and the job leave an account with the same`(
     seed: UInt64
   ) throws {

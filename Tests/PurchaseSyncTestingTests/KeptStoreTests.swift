@@ -81,7 +81,7 @@ struct KeptStoreTests {
     }
   }
 
-  @Test(arguments: UInt64(1)...UInt64(LongTests.count(short: 6, long: 60)))
+  @Test(arguments: LongTests.seeds(short: 6, long: 15))
   func `a store of random purchases is the same after each of its restarts`(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     var shop = Shop()

@@ -26,7 +26,7 @@ struct MockServerPropertyTests {
     }
   }
 
-  @Test(arguments: UInt64(1)...UInt64(LongTests.count(short: 4, long: 20)))
+  @Test(arguments: LongTests.seeds(short: 4, long: 10))
   func `the app receipt equals a separately kept list`(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     var store = Sample.store()
@@ -56,7 +56,7 @@ struct MockServerPropertyTests {
   }
 
   /// All possible uploads of a purchase, in any order, by any account, with repetitions.
-  @Test(arguments: UInt64(1)...UInt64(LongTests.count(short: 6, long: 30)))
+  @Test(arguments: LongTests.seeds(short: 6, long: 15))
   func `after any uploads, each transaction and each order is granted once, and to its account`(
     seed: UInt64
   )

@@ -101,7 +101,7 @@ struct StoreWalkTests {
     }
   }
 
-  @Test(arguments: 0..<UInt64(LongTests.count(short: 2, long: 15)))
+  @Test(arguments: LongTests.seeds(short: 2, long: 6))
   func `no charge is lost, doubled or changed`(seed: UInt64) throws {
     var walk = Walk(seed: seed)
     for index in 0..<60 {

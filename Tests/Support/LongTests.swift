@@ -14,6 +14,14 @@ public enum LongTests {
   /// The number of seeds, rounds or cases of a test.
   public static func count(short: Int, long: Int) -> Int { areOn ? long : short }
 
+  /// The seeds of a random test: the same few in a short run. Of a long run the environment says the first one,
+  /// `PURCHASE_SYNC_FIRST_SEED`, so that each commit tries others, and perhaps `PURCHASE_SYNC_SEEDS`, how many.
+  public static func seeds(short: Int, long: Int) -> Range<UInt64> {
+    guard areOn else { return 1..<1 + UInt64(short) }
+    let first = UInt64(number("PURCHASE_SYNC_FIRST_SEED") ?? 1)
+    return first..<first + UInt64(number("PURCHASE_SYNC_SEEDS") ?? long)
+  }
+
   /// The cases of a test: each of them in a long run, every `step`-th of them, the first included, in a short one.
   public static func some<Case>(_ cases: [Case], every step: Int) -> [Case] {
     areOn ? cases : cases.indices.filter { $0.isMultiple(of: step) }.map { cases[$0] }

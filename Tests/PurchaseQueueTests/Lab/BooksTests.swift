@@ -58,7 +58,7 @@ import Testing
     return copy
   }
 
-  @Test(arguments: 1...UInt64(LongTests.count(short: 6, long: 40)))
+  @Test(arguments: LongTests.seeds(short: 6, long: 12))
   func `the books agree with a dumb count after each call and each kill`(seed: UInt64) async throws {
     try await withTemporaryDirectory { directory in
       var random = ModelTests.Random(state: seed &* 7_919)

@@ -22,7 +22,7 @@ import Testing
     entries: 5, totalBytes: 1_000, payloadBytes: 400, quarantinedEntries: 2, quarantinedBytes: 500)
   static let lanes: [Lane] = [.device, .account("a"), .account("b")]
 
-  @Test(arguments: 1...UInt64(LongTests.count(short: 8, long: 24))) func `the queue behaves like the model`(
+  @Test(arguments: LongTests.seeds(short: 8, long: 12)) func `the queue behaves like the model`(
     seed: UInt64
   ) async throws {
     try await withTemporaryDirectory { directory in

@@ -7,16 +7,9 @@ import Testing
 
 /// Random events at random moments; an observer checks the invariants.
 @Suite struct MachineWalkTests {
-  private static let seedsPerBatch = LongTests.count(short: 1, long: 25)
-
-  @Test(arguments: 0..<12) func `random events break no invariant, and each purchase is delivered`(
-    batch: Int
-  ) {
-    for seed in (batch * Self.seedsPerBatch)..<((batch + 1) * Self.seedsPerBatch) {
-      guard let failure = Self.walk(seed: UInt64(seed), steps: 250) else { continue }
-      Issue.record("seed \(seed)\n\(failure)")
-      return
-    }
+  @Test(arguments: LongTests.seeds(short: 12, long: 60))
+  func `random events break no invariant, and each purchase is delivered`(seed: UInt64) {
+    if let failure = Self.walk(seed: seed, steps: 250) { Issue.record("\(failure)") }
   }
 
   @Test func `the same seed, the same run`() {

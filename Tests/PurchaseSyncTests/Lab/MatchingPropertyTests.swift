@@ -10,11 +10,12 @@ import Testing
 /// All arrivals of up to four transactions among up to four orders, with a restart after each, against the naive
 /// matcher of `MatchingFixture` (invariants 6, 9 and 18).
 @Suite struct MatchingPropertyTests {
-  static let fixturesPerBatch = LongTests.count(short: 12, long: 60)
+  static let fixturesPerBatch = LongTests.count(short: 12, long: 40)
   static let batches = Array(0..<12)
 
   private static func fixtures(_ batch: Int) -> [MatchingFixture] {
-    (0..<fixturesPerBatch).map { MatchingFixture(seed: UInt64(batch * fixturesPerBatch + $0)) }
+    let seeds = LongTests.seeds(short: batches.count * fixturesPerBatch, long: batches.count * fixturesPerBatch)
+    return seeds.dropFirst(batch * fixturesPerBatch).prefix(fixturesPerBatch).map(MatchingFixture.init)
   }
 
   /// One run: the device's storage and its results.

@@ -36,7 +36,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test(arguments: 1...UInt64(LongTests.count(short: 4, long: 20)))
+  @Test(arguments: LongTests.seeds(short: 4, long: 12))
   func `each entry of a random life is measured once, coming and going`(seed: UInt64) async throws {
     try await EngineFixture.with { fixture in
       var fixture = fixture

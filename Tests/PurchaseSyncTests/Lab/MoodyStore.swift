@@ -47,9 +47,7 @@ final class Dice: Sendable {
   private let random: Locked<SplitMix64>
 
   /// Those of random walks.
-  static let seeds =
-    0..<UInt64(
-      LongTests.number("PURCHASE_SYNC_SEEDS") ?? LongTests.count(short: 4, long: 150))
+  static let seeds = LongTests.seeds(short: 4, long: 30)
 
   init(_ seed: UInt64) { random = Locked(SplitMix64(seed: seed)) }
 
