@@ -124,6 +124,34 @@ import Testing
     #expect(wait.milliseconds == before.milliseconds)
   }
 
+  /// Seed 3000047 of the machine's walk: what the backend asked for was over a year early.
+  @Test(arguments: FaultyStorage.Fault.allCases)
+  func `a jump whose move could not be stored is no part of the next jump`(fault: FaultyStorage.Fault) throws {
+    let storage = FaultyStorage(MemoryStorage())
+    let match = try OrderMatcher.match(bought("100"), from: storage)
+    _ = try storage.enqueue(bought("100"), match, storeAccount: nil, now: midday)
+    try storage.keep(spentAndPaused(), [:], now: midday)
+    var ledger = RetryLedger()
+    try ledger.load(from: storage)
+    var at = midday
+    for (distance, fault) in [(inDays(365), fault), (inMinutes(60), nil)] {
+      let jump = ClockJump(from: at, to: at.adding(milliseconds: -distance))
+      at = jump.to
+      ledger.follow(jump)
+      storage.begin(fault.map { (0, $0) })
+      do throws(QueueError) { try ledger.moveWaits(jump, in: storage, policy: policy) } catch {
+        #expect(fault != nil)
+      }
+      #expect(storage.hasStruck == (fault != nil))
+      storage.begin(nil)
+      guard fault != nil else { break }
+      let asked = PurchaseSync.Wait(.asked, began: at, milliseconds: inMinutes(60))
+      try storage.postpone(key("100"), asked, reason: "", now: at)
+    }
+    let wait = try #require(try storage.wait(of: key("100")))
+    #expect(wait.opensAt(now: at) >= at.adding(milliseconds: inMinutes(60)))
+  }
+
   @Test func `a process that slept through a jump takes what another was asked after it`() throws {
     let storage = MemoryStorage()
     storage.keep(spentAndPaused(), [:], now: midday)

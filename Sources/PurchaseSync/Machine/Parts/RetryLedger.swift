@@ -210,13 +210,16 @@ struct RetryLedger: Hashable {
     // Another process may have stored it after the jump.
     if isToMove, isOfOneClock { shown.follow(rest, isShared: stored != committed, policy: policy) }
     take(shown, of: stored)
-    followedMoves = state.movedBack
-    guard isToMove else { return }
-    followedMoves += left
-    state.movedBack = followedMoves
+    guard isToMove else { return followedMoves = stored.movedBack }
+    state.movedBack = stored.movedBack + left
     guard isOfOneClock else { return try boundWaits(in: storage, now: jump.to, policy: policy) }
     // Before the waits: after a kill in between they are too long, and not too short.
-    try commit(in: storage, now: jump.to)
+    do throws(QueueError) { try commit(in: storage, now: jump.to) } catch {
+      // Nothing is moved: the next jump must not be taken for a part of this one.
+      state.movedBack = stored.movedBack
+      throw error
+    }
+    followedMoves = state.movedBack
     try storage.moveWaits(rest)
   }
 
@@ -234,7 +237,8 @@ struct RetryLedger: Hashable {
     // Before the waits, for the same reason.
     try commit(in: storage, now: now)
     if isAnyAhead { try storage.boundWaits(now: now) }
-    followedRestarts = state.restarts
+    // A move that could not be committed is none: what it was for has begun again.
+    (followedMoves, followedRestarts) = (state.movedBack, state.restarts)
   }
 }
 
