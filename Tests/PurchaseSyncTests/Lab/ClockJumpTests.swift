@@ -126,7 +126,8 @@ import Testing
 
   /// Seed 3000047 of the machine's walk: what the backend asked for was over a year early.
   @Test(arguments: FaultyStorage.Fault.allCases)
-  func `a jump whose move could not be stored is no part of the next jump`(fault: FaultyStorage.Fault) throws {
+  func `a jump whose move could not be stored is no part of the next jump`(fault: FaultyStorage.Fault) throws
+  {
     let storage = FaultyStorage(MemoryStorage())
     let match = try OrderMatcher.match(bought("100"), from: storage)
     _ = try storage.enqueue(bought("100"), match, storeAccount: nil, now: midday)

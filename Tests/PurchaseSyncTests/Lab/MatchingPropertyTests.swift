@@ -14,7 +14,8 @@ import Testing
   static let batches = Array(0..<12)
 
   private static func fixtures(_ batch: Int) -> [MatchingFixture] {
-    let seeds = LongTests.seeds(short: batches.count * fixturesPerBatch, long: batches.count * fixturesPerBatch)
+    let all = batches.count * fixturesPerBatch
+    let seeds = LongTests.seeds(short: all, long: all)
     return seeds.dropFirst(batch * fixturesPerBatch).prefix(fixturesPerBatch).map(MatchingFixture.init)
   }
 
