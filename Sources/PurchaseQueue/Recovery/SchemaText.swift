@@ -78,12 +78,9 @@ enum SchemaText {
     Set(note.split(separator: " ").compactMap { UInt64($0, radix: 16) }.map { Int64(bitPattern: $0) })
   }
 
-  /// What is wrong with a schema; nil if every text is what was written.
-  ///
-  /// - Parameter known: the checksums of what other modules made; nil if none are noted.
-  static func problem(_ items: [Item], known: Set<Int64>?, pages: Int64) -> String? {
+  /// What is wrong with a schema; nil if every text of the queue is what was written.
+  static func problem(_ items: [Item], pages: Int64) -> String? {
     var missing = own
-    var others = known ?? []
     var roots: Set<Int64> = []
     for item in items {
       if item.type == "trigger" { return "there is a trigger that is not ours: \(item.name)" }
@@ -98,14 +95,19 @@ enum SchemaText {
           return "the schema of \(item.name) is not ours"
         }
         missing[item.name] = nil
-      } else if item.sql != nil {
-        others.remove(checksum(item))
-      } else if !item.name.hasPrefix("sqlite_autoindex_\(item.table)_") || item.type != "index" {
+      } else if item.sql == nil,
+        !item.name.hasPrefix("sqlite_autoindex_\(item.table)_") || item.type != "index"
+      {
         return "\(item.name) has no text"
       }
     }
-    if let name = missing.keys.min() { return "\(name) is missing in the schema" }
-    return others.isEmpty ? nil : "a part of the schema is missing that another module made"
+    return missing.keys.min().map { "\($0) is missing in the schema" }
+  }
+
+  /// As `problem`, for what other modules made. Its checksums are noted.
+  static func problem(ofOthers others: [Item], known: Set<Int64>) -> String? {
+    guard !known.isSubset(of: others.map(checksum)) else { return nil }
+    return "a part of the schema is missing that another module made"
   }
 
   /// What other modules made.
@@ -125,8 +127,9 @@ enum SchemaText {
   /// The table that an index belongs to; of a table or a view, its own name.
   private static func table(of sql: String, _ name: String) -> String {
     guard sql.hasPrefix("CREATE INDEX") else { return name }
-    let words = sql.split(maxSplits: 5) { $0 == " " || $0 == "(" }
-    return words.count > 4 ? String(words[4]) : name
+    // Each opening comes here: splitting a string decodes characters.
+    let words = sql.utf8.split(maxSplits: 5) { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "(") }
+    return words.count > 4 ? String(Substring(words[4])) : name
   }
 
   private static func type(of sql: String) -> String {

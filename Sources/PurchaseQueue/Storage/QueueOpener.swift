@@ -113,7 +113,7 @@ struct QueueOpener {
     let version = try QueueError.wrap(path) { () throws(SQLiteError) in try connection.userVersion }
     if version != QueueSchema.version {
       let found = try schema(of: connection)
-      let isCurrent = SchemaText.problem(found.items, known: nil, pages: found.pages) == nil
+      let isCurrent = SchemaText.problem(found.items, pages: found.pages) == nil
       guard !isCurrent || !isFlipped(version) else {
         throw .damaged(path: path, what: "the header has version \(version), and the schema another")
       }
@@ -127,10 +127,10 @@ struct QueueOpener {
       setup.checkpoint?(.migrationCommitted)
     }
     let found = try schema(of: connection)
-    if let what = SchemaText.problem(found.items, known: nil, pages: found.pages) {
+    if let what = SchemaText.problem(found.items, pages: found.pages) {
       throw .damaged(path: path, what: what)
     }
-    try checkOthers(found.items, connection, pages: found.pages)
+    try checkOthers(SchemaText.others(found.items), connection)
   }
 
   /// True if a flipped bit explains why a header does not have our version. An earlier version has another schema.
@@ -148,12 +148,11 @@ struct QueueOpener {
 
   /// Compares the schema of other modules with its checksums, and notes those of new tables.
   private func checkOthers(
-    _ items: [SchemaText.Item], _ connection: borrowing Connection, pages: Int64
+    _ others: [SchemaText.Item], _ connection: borrowing Connection
   ) throws(QueueError) {
-    let others = SchemaText.others(items)
     let notes = try QueueError.wrap(path) { () throws(SQLiteError) in try SchemaNotes.read(connection) }
     let known = notes.first.map(SchemaText.checksums(in:))
-    if let what = SchemaText.problem(items, known: known, pages: pages) {
+    if let what = SchemaText.problem(ofOthers: others, known: known ?? []) {
       throw .damaged(path: path, what: what)
     }
     let note = SchemaText.note(of: others)
