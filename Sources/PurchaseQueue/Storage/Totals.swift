@@ -32,7 +32,10 @@ struct Totals: Hashable, Sendable {
   }
 
   /// The columns and their checksum.
-  var values: [SQLValue] { fields.map { .integer($0) } + [.integer(RowHash.of(fields))] }
+  var values: [SQLValue] {
+    let fields = fields
+    return (fields + [RowHash.of(fields)]).map { .integer($0) }
+  }
 
   init() {}
 

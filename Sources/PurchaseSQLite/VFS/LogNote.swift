@@ -21,7 +21,10 @@ package struct LogNote: Hashable, Sendable {
     return unsafe bytes[16..<24].reduce(0) { $0 << 8 | UInt64($1) }
   }
 
-  package var bytes: [UInt8] { [Int64(bitPattern: salts), end, checksum].flatMap(\.littleEndianBytes) }
+  package var bytes: [UInt8] {
+    let numbers = (salts.littleEndian, end.littleEndian, checksum.littleEndian)
+    return unsafe withUnsafeBytes(of: numbers) { unsafe Array($0) }
+  }
 
   /// Nothing is known to be durable by bytes that are none.
   package init(_ bytes: [UInt8]) {
@@ -35,8 +38,4 @@ package struct LogNote: Hashable, Sendable {
   }
 
   private var checksum: Int64 { RowHash.of([Int64(bitPattern: salts), end]) }
-}
-
-extension Int64 {
-  fileprivate var littleEndianBytes: [UInt8] { unsafe withUnsafeBytes(of: littleEndian) { unsafe Array($0) } }
 }
