@@ -11,7 +11,7 @@ package enum EntryDetails: Hashable, Sendable {
 
   package init(of tombstone: borrowing Tombstone) { self.init(text: tombstone.details, key: tombstone.key) }
 
-  private init(text: String, key: EntryKey) {
+  init(text: String, key: EntryKey) {
     if let details = TransactionDetails(text: text) {
       self = .readable(details)
     } else {

@@ -64,7 +64,7 @@ extension SyncFile {
     guard let question = asked.first(where: { $0.order.order.number == number }) else { return }
     do throws(QueueError) {
       try withdrawQuestion(about: transaction.key, exceptOf: question.order.order.account, now: now)
-      let details = try Self.details(of: transaction, since: question.of)
+      let details = try TransactionDetails(transaction).keeping(from: question.of).text()
       _ = try ask(question, details: details, proofs: [transaction.proof], now: now)
     } catch {
       guard case .queueFull = error else { throw error }

@@ -67,22 +67,8 @@ extension SyncFile: SyncStorage {
     _ transaction: StoreTransaction, of tombstone: Tombstone, now: Timestamp
   ) throws(QueueError) -> Entry {
     try enqueueUpdate(
-      of: tombstone, details: try Self.details(of: transaction, since: tombstone),
-      proofs: [transaction.proof],
-      now: now)
-  }
-
-  /// Keeps the store account of the earlier delivery: the finish waits for that account. And that another person has paid: a
-  /// receipt does not say it.
-  static func details(
-    of transaction: StoreTransaction, since tombstone: Tombstone?
-  ) throws(QueueError) -> String {
-    var details = TransactionDetails(transaction)
-    if let tombstone, let known = EntryDetails(of: tombstone).known {
-      details.storeAccount = known.storeAccount
-      details.isOfAnotherPayer = details.isOfAnotherPayer ?? known.isOfAnotherPayer
-    }
-    return try details.text()
+      of: tombstone, details: try TransactionDetails(transaction).keeping(from: tombstone).text(),
+      proofs: [transaction.proof], now: now)
   }
 
   func enqueueUpdate(

@@ -16,7 +16,7 @@ extension SyncFile {
   }
 
   package func oweUpdate(_ transaction: StoreTransaction, now: Timestamp) throws(QueueError) {
-    let details = try Self.details(of: transaction, since: try queue.tombstone(transaction.key))
+    let details = try TransactionDetails(transaction).text()
     try queue.transaction { () throws(QueueError) in try self.owe(transaction.key, details: details) }
   }
 
@@ -40,8 +40,13 @@ extension SyncFile {
           // The tombstone may have been dropped since. Then the settled details are unknown, and there is
           // nothing to send.
           guard let tombstone = try self.queue.tombstone(pending.key) else { return nil }
+          // What cannot be read is sent as it was settled.
+          let update = pending.details.flatMap { EntryDetails(text: $0, key: pending.key).known }
+          guard let update else {
+            return try self.enqueueUpdate(of: tombstone, details: tombstone.details, proofs: [], now: now)
+          }
           return try self.enqueueUpdate(
-            of: tombstone, details: pending.details ?? tombstone.details, proofs: [], now: now)
+            of: tombstone, details: try update.keeping(from: tombstone).text(), proofs: [], now: now)
         }
         if let entry { queued.append(entry.key) }
       } catch .queueFull {

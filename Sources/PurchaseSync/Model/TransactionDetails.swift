@@ -71,6 +71,16 @@ package struct TransactionDetails: Codable, Hashable, Sendable {
     try jsonText(of: "transaction \(transactionID)")
   }
 
+  /// The details of an update. It keeps the store account of the settled delivery: the finish waits for that account.
+  /// And that another person has paid: a receipt does not say it.
+  func keeping(from tombstone: Tombstone) -> TransactionDetails {
+    guard let known = EntryDetails(of: tombstone).known else { return self }
+    var details = self
+    details.storeAccount = known.storeAccount
+    details.isOfAnotherPayer = isOfAnotherPayer ?? known.isOfAnotherPayer
+    return details
+  }
+
   /// How many units it gives if it is fulfilled: what it paid for, without the seats that were refunded.
   package var units: Int {
     let (left, isBelow) = quantity.subtractingReportingOverflow(max(0, revokedSeats ?? 0))
