@@ -3,11 +3,13 @@ import PurchaseQueue
 
 /// `bench purchase`: what one purchase through a `Shop` costs, with a store and a backend that answer at once.
 struct PurchaseBench {
-  static let bars = [1, 2, 3, 4]
+  static let bars = [1, 2, 3, 4, 5]
 
   private static let backlog = 1_000
   private static let history = 3_000
   private static let longQueue = 10_000
+  /// A sync of a phone's flash, simulated.
+  private static let slowSync = 5.0
 
   let options: BenchOptions
   let child: BenchChild
@@ -18,6 +20,7 @@ struct PurchaseBench {
     if options.wants(1, 2) { report(try syncs(workbench)) }
     if options.wants(3) { report(try work(workbench)) }
     if options.wants(4) { report(try start(workbench)) }
+    if options.wants(5) { report(try steps(workbench)) }
   }
 
   // MARK: Syncs
@@ -80,6 +83,39 @@ struct PurchaseBench {
     }
   }
 
+  // MARK: Steps
+
+  /// What a person waits for, on this disk and on one where each sync takes longer.
+  private func steps(_ workbench: Workbench) throws -> BenchSection {
+    let what = "syncs that a purchase waits for, at \(BenchText.fixed(Self.slowSync, 0)) ms each"
+    var section = BenchSection(title: "the steps of a purchase, from its call, medians")
+    guard let tracer = try SyncTracer.find(workbench, command: "bench-purchase") else {
+      section.bars = [
+        Bar(number: 5, what: what, unit: .count, bound: .atMost(3.2), reason: SyncTracer.missing)
+      ]
+      return section
+    }
+    var (fast, slow): ([[Double]], [[Double]]) = ([], [])
+    try workbench.scratch { directory in
+      for repetition in 0..<(options.quick ? 3 : 9) {
+        let path = directory + "/new-\(repetition)"
+        // The same tracer without a delay: what it costs itself counts for neither.
+        fast.append(try figures(path + "-fast", under: tracer.delaying(microseconds: 0)).steps)
+        let delay = Int(Self.slowSync * 1_000)
+        slow.append(try figures(path + "-slow", under: tracer.delaying(microseconds: delay)).steps)
+      }
+    }
+    let returned = PurchaseStep.allCases.firstIndex(of: .returned) ?? 0
+    let waits = zip(slow, fast).map { ($0[returned] - $1[returned]) / Self.slowSync }
+    section.bars = [try .median(5, what, waits, .atMost(3.2), .count)]
+    section.notes = try [
+      "this disk: " + PurchaseSteps.text(try PurchaseSteps.medians(fast)),
+      "each sync \(BenchText.fixed(Self.slowSync, 0)) ms longer: "
+        + PurchaseSteps.text(try PurchaseSteps.medians(slow)),
+    ]
+    return section
+  }
+
   // MARK: Start
 
   private func start(_ workbench: Workbench) throws -> BenchSection {
@@ -96,18 +132,17 @@ struct PurchaseBench {
     }
   }
 
-  private func figures(_ path: String) throws -> PurchaseLoad.Figures {
-    let output = try child.load(["shop", path, "100"], command: "bench-purchase")
+  private func figures(_ path: String, under wrapper: [String] = []) throws -> PurchaseLoad.Figures {
+    let output = try child.load(["shop", path, "100"], command: "bench-purchase", under: wrapper)
     return try JSONDecoder().decode(PurchaseLoad.Figures.self, from: Data(output.utf8))
   }
 
   private func line(_ name: String, _ figures: [PurchaseLoad.Figures]) throws -> String {
     let values = try [
-      Statistics.median(figures.map(\.milliseconds)), Statistics.median(figures.map(\.processorMilliseconds)),
-      Statistics.median(figures.map(\.statements)),
+      Statistics.median(figures.map(\.processorMilliseconds)), Statistics.median(figures.map(\.statements)),
     ]
-    return BenchText.left(name, 24) + "purchase returns after " + BenchText.fixed(values[0], 2) + " ms; "
-      + BenchText.fixed(values[1], 2) + " ms of processor time; " + BenchText.fixed(values[2], 0)
-      + " statements"
+    return BenchText.left(name, 24) + BenchText.fixed(values[0], 2) + " ms of processor time; "
+      + BenchText.fixed(values[1], 0) + " statements; "
+      + PurchaseSteps.text(try PurchaseSteps.medians(figures.map(\.steps)))
   }
 }

@@ -18,8 +18,8 @@ package struct PurchaseLoad: Equatable, Sendable {
 
   /// What a process of `shop` measures of one purchase. Medians.
   struct Figures: Codable {
-    /// From the call of `purchase` until it returned.
-    var milliseconds = 0.0
+    /// From the call of `purchase` until each step.
+    var steps: [Double] = []
     /// Of the process, until the transaction is finished at the store.
     var processorMilliseconds = 0.0
     /// Statements of SQLite that began.
@@ -35,9 +35,10 @@ package struct PurchaseLoad: Equatable, Sendable {
   /// Runs it. Returns what the command prints; nil for nothing.
   package func run() async throws -> String? {
     try StatementCount.install()
-    let store = QuickStore(serial: Int64(Date().timeIntervalSince1970 * 1e6))
+    let steps = PurchaseSteps()
+    let store = QuickStore(serial: Int64(Date().timeIntervalSince1970 * 1e6), steps)
     switch work {
-    case .shop: return try await purchases(store)
+    case .shop: return try await purchases(store, steps)
     case .fill: try await fill(store)
     case .drain: try await drain(store)
     case .open: return "\(try await opening(store))"
@@ -53,33 +54,36 @@ package struct PurchaseLoad: Equatable, Sendable {
     return configuration
   }
 
-  private func shop(_ store: QuickStore, fulfil: @escaping @Sendable () -> Void) -> Shop {
+  private func shop(
+    _ store: QuickStore, _ steps: PurchaseSteps? = nil, fulfil: @escaping @Sendable () -> Void
+  ) -> Shop {
     Shop(
-      store: store, backend: QuickBackend(), configuration: configuration, credentials: { _ in "token" },
+      store: store, backend: QuickBackend(steps), configuration: configuration, credentials: { _ in "token" },
       fulfil: { _ in fulfil() })
   }
 
-  private func purchases(_ store: QuickStore) async throws -> String {
-    let shop = shop(store) {}
+  private func purchases(_ store: QuickStore, _ steps: PurchaseSteps) async throws -> String {
+    let shop = shop(store, steps) { steps.reach(.fulfilled) }
     try await shop.signedIn(as: "alice")
-    let clock = ContinuousClock()
-    var (times, processor, statements): ([Double], [Double], [Double]) = ([], [], [])
+    var (times, processor, statements): ([[Double?]], [Double], [Double]) = ([], [], [])
     for index in 0..<count {
-      let (began, spent, run) = (clock.now, ProcessorTime.now, StatementCount.value)
+      let (spent, run) = (ProcessorTime.now, StatementCount.value)
+      steps.begin()
       guard case .delivered = try await shop.purchase(QuickStore.product, for: "alice") else {
         throw BenchError.unfinishedPurchases(told: index, of: count)
       }
-      times.append(Double((clock.now - began).wholeNanoseconds) / 1e6)
+      steps.reach(.returned)
       while store.finished <= index { try await Task.sleep(for: .microseconds(200)) }
       // What follows a purchase is a part of it: the end of the finish, and the pause after it.
       try await Task.sleep(for: .milliseconds(10))
+      times.append(steps.milliseconds)
       processor.append(ProcessorTime.now - spent)
       statements.append(Double(StatementCount.value - run))
     }
     await shop.close()
     guard count > 0 else { return "" }
     let figures = Figures(
-      milliseconds: try Statistics.median(times), processorMilliseconds: try Statistics.median(processor),
+      steps: try PurchaseSteps.medians(times), processorMilliseconds: try Statistics.median(processor),
       statements: try Statistics.median(statements))
     return String(decoding: try JSONEncoder().encode(figures), as: UTF8.self)
   }

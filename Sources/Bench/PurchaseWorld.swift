@@ -8,16 +8,21 @@ import PurchaseSync
 final class QuickBackend: BackendTransport {
   /// Whether no request arrives.
   private let isAway: Bool
+  private let steps: PurchaseSteps?
   private let orders = Locked(0)
 
-  init(isAway: Bool = false) { self.isAway = isAway }
+  init(isAway: Bool = false, _ steps: PurchaseSteps? = nil) { (self.isAway, self.steps) = (isAway, steps) }
 
   func send(_ request: BackendRequest) async throws(TransportError) -> BackendResponse {
     if isAway { throw TransportError(reason: "the backend is away") }
     do {
       switch request.path {
-      case "v1/orders": return try made(request)
-      case "v1/receipts": return try granted(request)
+      case "v1/orders":
+        steps?.reach(.orderAsked)
+        return try made(request)
+      case "v1/receipts":
+        steps?.reach(.uploadSent)
+        return try granted(request)
       default: return BackendResponse(status: 204, body: Data())
       }
     } catch {
@@ -68,21 +73,24 @@ final class QuickStore: SellingStore {
   let updates = AsyncStream<StoreTransaction> { $0.finish() }
   private let finishedCount = Locked(0)
   private let serial: Locked<Int64>
+  private let steps: PurchaseSteps
 
   /// - Parameter serial: The number of the first transaction. Each process of a bench has others.
-  init(serial: Int64) { self.serial = Locked(serial) }
+  init(serial: Int64, _ steps: PurchaseSteps) { (self.serial, self.steps) = (Locked(serial), steps) }
 
   var finished: Int { finishedCount.value }
 
   func unfinished() async throws -> StoreListing { StoreListing(account: "a", transactions: []) }
 
   func finish(transactionIDs: [String]) async throws -> [String: FinishResult] {
+    steps.reach(.finished)
     finishedCount.withLock { $0 += transactionIDs.count }
     return Dictionary(uniqueKeysWithValues: transactionIDs.map { ($0, .finished) })
   }
 
   func purchase(_ order: PurchaseOrder) async throws -> PurchaseResult {
-    .purchased(transaction(token: order.accountToken))
+    steps.reach(.sheetShown)
+    return .purchased(transaction(token: order.accountToken))
   }
 
   func transaction(token: UUID? = nil) -> StoreTransaction {

@@ -19,6 +19,15 @@ struct SyncTracer {
     return try workbench.child.run(idle).status == 0 ? tracer : nil
   }
 
+  /// What makes each sync of a child last so much longer. Other calls run at their own speed.
+  func delaying(microseconds: Int) -> [String] {
+    let calls = "fsync,fdatasync"
+    return [
+      strace, "-f", "--seccomp-bpf", "-qq", "-e", "trace=\(calls)", "-e",
+      "inject=\(calls):delay_exit=\(microseconds)", "-o", log,
+    ]
+  }
+
   private var command: [String] { [strace, "-f", "-y", "-qq", "-e", "trace=fsync,fdatasync", "-o", log] }
 
   func trace(_ arguments: [String]) throws -> [SyncCall] {
