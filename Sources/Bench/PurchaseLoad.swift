@@ -14,6 +14,8 @@ package struct PurchaseLoad: Equatable, Sendable {
     case drain
     /// Opens the file with all that is in it, again and again.
     case open
+    /// Syncs of a plain file.
+    case sync
   }
 
   /// What a process of `shop` measures of one purchase. Medians.
@@ -42,6 +44,7 @@ package struct PurchaseLoad: Equatable, Sendable {
     case .fill: try await fill(store)
     case .drain: try await drain(store)
     case .open: return "\(try await opening(store))"
+    case .sync: return "\(try syncs())"
     }
     return nil
   }
@@ -107,6 +110,13 @@ package struct PurchaseLoad: Equatable, Sendable {
       await engine.shutdown()
     }
     return try Statistics.median(times)
+  }
+
+  /// The median time to append a few bytes durably, in milliseconds.
+  private func syncs() throws -> Double {
+    let file = try AppendSubject(path: path)
+    defer { file.close() }
+    return try Samples.measure(count) { _ in try file.enqueue([0]) }.percentile(50) / 1e6
   }
 
   private func drain(_ store: QuickStore) async throws {
