@@ -189,7 +189,7 @@ extension ConformanceCheck {
 }
 
 extension ConformanceLab {
-  /// Nobody shares the purchases of a store account any more.
+  /// The purchases of a store account are shared no more.
   func unshare(of storeAccount: String) async throws {
     let reply = try await ask(
       "POST", "store/accounts", ["storeAccount": .string(storeAccount), "family": []])

@@ -53,7 +53,7 @@ extension ConformanceCheck {
       let (order, paid, receipt) = try await lab.refundedPart(isGranted: true)
       let word = try await lab.wordWithoutRecord(of: paid, receipt, 503)
       let between = try await lab.held(by: .alice)
-      // A notification that the store has sent itself may have told of the refund.
+      // The backend may know of the refund from a notification that the store has sent itself.
       let isTold = between == before + 2 && ["pending", "refunded"].contains(word)
       try expect(isTold || word == "pending", "pending: the store's record is not known")
       try expect(isTold || between == before + 3, "nothing is taken back: \(before + 3)")

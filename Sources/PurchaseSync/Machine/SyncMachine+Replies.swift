@@ -148,7 +148,7 @@ extension SyncMachine {
   }
 
   /// An update that gives nothing, of what gave nothing: a later proof of a refund, or what is offered to another ledger,
-  /// because a refund may be reversed and a renewal follows its first period. Nobody waits for it: if the backend takes
+  /// because a refund may be reversed and a renewal follows its first period. No person waits for it: if the backend takes
   /// neither the proof nor the id, the earlier outcome stays, and support staff have nothing to look at. Nil for everything
   /// else: the outcome of one account is no answer to the question of another.
   private mutating func dropUpdateOfOver(_ key: EntryKey, now: Timestamp) throws(QueueError) -> [SyncAction]?

@@ -22,7 +22,7 @@ struct BugSearch {
   /// So many runs at a time, where all failures count and not only the first.
   private static let more = 64
   /// So many failures are tried, those after the fewest acts first.
-  private static let tried = 8
+  private static let mostFailures = 8
   /// Where bugs of a kind are likely; the swarm finds the rest.
   private static let profiles: [SimulationProfile] = [
     .swarm, .crash, .accounts, .store, .subscriptions, .network,
@@ -184,7 +184,7 @@ struct BugSearch {
     let choice = planting(bug, found.profile)
     var best = try FailureScenario(choice, found.failure, enough: enough)
     guard best.shrinking.places.count > Self.smallest else { return (found, best) }
-    for failure in try soonest(choice, from: found.failure.seed + 1).prefix(Self.tried) {
+    for failure in try soonest(choice, from: found.failure.seed + 1).prefix(Self.mostFailures) {
       let scenario = try FailureScenario(choice, failure, enough: enough)
       guard scenario.shrinking.places.count < best.shrinking.places.count else { continue }
       (found.failure, best) = (failure, scenario)
@@ -200,7 +200,7 @@ struct BugSearch {
     for batch in 0..<8 {
       let first = min(begin + UInt64(batch * Self.more), seeds.upperBound)
       failures += try explorer.run((first..<seeds.upperBound).prefix(Self.more)).broken
-      if failures.count >= Self.tried { break }
+      if failures.count >= Self.mostFailures { break }
     }
     let runner = choice.runner()
     let counted = failures.map { failure in
