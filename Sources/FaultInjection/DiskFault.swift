@@ -18,6 +18,24 @@ package struct DiskFault: Sendable, Hashable {
     self.ordinal = ordinal
     self.lasts = lasts
   }
+
+  /// Its kind and number, with `-on` between them if all behind it fail too: `ioerr19`, `full-on1`.
+  package var text: String { "\(kind.rawValue)\(lasts ? Self.onward : "")\(ordinal)" }
+
+  /// Nil if it is not such a text.
+  package init?(text: some StringProtocol) {
+    for kind in Kind.allCases {
+      for mark in [Self.onward, ""] {
+        let prefix = kind.rawValue + mark
+        guard text.hasPrefix(prefix), let ordinal = Int(text.dropFirst(prefix.count)) else { continue }
+        self.init(kind, at: ordinal, lasts: !mark.isEmpty)
+        return
+      }
+    }
+    return nil
+  }
+
+  private static let onward = "-on"
 }
 
 /// Counts operations, and says which of them fail.

@@ -90,6 +90,8 @@ import Testing
     #expect(lost.status == 1 && lost.output.hasSuffix("a commit that had returned is gone\n"))
     #expect(try CommandResult(of: ["crash-images", "--replay", "settle!full-on1"], by: .lab).status == 0)
     #expect(try CommandResult(of: ["crash-images", "--replay", "settle!ioerr2"], by: .lab).status == 0)
+    let recovery = ["crash-images", "--replay", try end(of: "enqueue", "+") + "!ioerr19"]
+    #expect(try CommandResult(of: recovery, by: .lab).output == "nothing is wrong\n")
   }
 
   @Test(arguments: [
@@ -101,7 +103,8 @@ import Testing
     ("enqueue@99999/", "there is no place 99999 in enqueue: it has "),
     ("wal-normal:enqueue@1/", "there is no place 1 in wal-normal:enqueue: it has "),
     ("settle!ioerr99999", "there is no fault 99999 of settle!ioerr: "),
-    ("settle!full-on0", "there is no fault 0 of settle!full: "),
+    ("settle!full-on0", "there is no fault 0 of settle!full: "), ("settle", "--replay takes what"),
+    ("wal-normal:enqueue@1/!ioerr1", "a control has no faults"),
   ])
   func `an unknown image or fault is wrong usage, and the message names the known ones`(
     address: String, said: String

@@ -40,16 +40,16 @@ struct FileArchive {
     try clearMark()
     try disk.rename(complete, to: path)
     try disk.syncDirectory(of: path)
-    try prune()
+    prune()
   }
 
   /// The time, unless the clock went back: the newest file has the largest number. A replacement that was begun
   /// continues with its own number, so that file and log stay together.
   private func number(now: Timestamp) throws(FileError) -> Int64 {
-    let complete = try numbers(suffix: "")
+    let newest = try numbers(suffix: "").last ?? .min
     let begun = try numbers(suffix: "-wal") + numbers(suffix: "-shm")
-    if let unfinished = begun.filter({ !complete.contains($0) }).max() { return unfinished }
-    return max(now.milliseconds, (complete.max() ?? .min) + 1)
+    if let unfinished = begun.max(), unfinished > newest { return unfinished }
+    return max(now.milliseconds, newest + 1)
   }
 
   /// The archived files of a queue, oldest first.
@@ -66,9 +66,15 @@ struct FileArchive {
       .sorted()
   }
 
-  private func prune() throws(FileError) {
-    for old in try files().dropLast(Self.kept) {
-      for suffix in ["", "-wal", "-shm"] { disk.discard(old + suffix) }
+  /// Removes the older files. The next replacement removes what a failure or a kill leaves, so the file itself goes last:
+  /// its name is the one that is looked for.
+  private func prune() {
+    do throws(FileError) {
+      for old in try files().dropLast(Self.kept) {
+        for suffix in ["-wal", "-shm", ""] { try disk.unlink(old + suffix) }
+      }
+    } catch {
+      return
     }
   }
 }

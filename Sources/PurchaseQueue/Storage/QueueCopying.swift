@@ -36,7 +36,9 @@ struct QueueCopying {
     let copied = try copyAll()
     // The lock file was created since, so another process may have written.
     guard let lock = try existingLock() else { return copied }
-    for suffix in [""] + Self.companions { disk.discard(copy + suffix) }
+    try QueueError.wrapFile(path) { () throws(FileError) in
+      for suffix in [""] + Self.companions { try disk.unlink(copy + suffix) }
+    }
     return try copyAll(under: lock)
   }
 

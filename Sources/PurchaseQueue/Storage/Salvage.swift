@@ -29,11 +29,13 @@ struct Salvage {
   func run() throws(QueueError) -> SalvageReport {
     let archive = FileArchive(path: path, disk: disk)
     let target = archive.building
-    // Leftovers of a killed salvage.
-    for suffix in ["", "-wal", "-shm"] { disk.discard(target + suffix) }
+    // Leftovers of a killed salvage: SQLite would read them as a part of the new file.
+    try QueueError.wrapFile(path) { () throws(FileError) in
+      for suffix in ["", "-wal", "-shm"] { try disk.unlink(target + suffix) }
+    }
     let saved = try fill(target)
     try QueueError.wrapFile(path) { () throws(FileError) in
-      for suffix in ["-wal", "-shm"] { disk.discard(target + suffix) }
+      for suffix in ["-wal", "-shm"] { try disk.unlink(target + suffix) }
       try archive.replace(now: now)
     }
     let archived = try QueueError.wrapFile(path) { () throws(FileError) in

@@ -131,19 +131,25 @@ package struct Disk: Sendable {
 
   /// Removes a file durably. An absent file is fine.
   package func remove(_ path: String) throws(FileError) {
+    if try unlink(path) { try syncDirectory(of: path) }
+  }
+
+  /// Removes a file. Durable only after `syncDirectory`. False for an absent file.
+  @discardableResult
+  package func unlink(_ path: String) throws(FileError) -> Bool {
     do throws(FileError) {
       try files.unlink(path)
+      return true
     } catch {
-      if error.errno == ENOENT { return }
+      if error.errno == ENOENT { return false }
       throw error
     }
-    try syncDirectory(of: path)
   }
 
   /// Removes a scratch file. A failure is ignored: nothing depends on the removal.
   package func discard(_ path: String) {
     do throws(FileError) {
-      try files.unlink(path)
+      try unlink(path)
     } catch {
       return
     }

@@ -53,13 +53,13 @@ struct CrashImagesWorker {
     if discipline == .production, options.hasFaults {
       let isShort = workload.kinds.count == 1
       try ImageFaults(workload: workload, seed: options.seed, stride: isShort ? 1 : 11).run(&tally)
-      let faults = ImageRecoveryFaults(workload: workload, site: search.site, seed: options.seed)
+      let faults = ImageRecoveryFaults(site: search.site, seed: options.seed)
       var random = RandomSource(seed: options.seed &+ UInt64(bitPattern: tally.fingerprint))
-      for (index, sample) in search.samples.enumerated() {
-        if isShort, index == 0 {
-          faults.runAll(sample.image, sample.state, &tally)
+      for sample in search.samples {
+        if isShort, sample.isFirstOfItsNames {
+          faults.runAll(sample, &tally)
         } else {
-          faults.runOne(sample.image, sample.state, random: &random, &tally)
+          faults.runOne(sample, random: &random, &tally)
         }
       }
     }

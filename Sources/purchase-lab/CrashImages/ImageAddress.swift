@@ -1,28 +1,34 @@
 import CommandLineTools
 import FaultInjection
 
-/// The argument of `crash-images --replay`: one image, or one run with a fault.
+/// The argument of `crash-images --replay`: one image, one run with a fault, or one recovery of an image with a fault.
 ///
 /// An image's address is `WORKLOAD@PLACE/FATES` (`CrashState`), with a control before a colon; a fault's is
-/// `WORKLOAD!KIND` and the number of the operation that fails, with `-on` if all behind it fail too.
+/// `WORKLOAD!FAULT` (`DiskFault`), and that of a recovery `WORKLOAD@PLACE/FATES!FAULT`.
 enum ImageAddress: Equatable {
   case image(ImageWorkload, ImageDiscipline, place: Int, CrashState)
   case fault(ImageWorkload, DiskFault)
+  case recovery(ImageWorkload, place: Int, CrashState, DiskFault)
 
   static func parse(_ text: String) throws(UsageError) -> ImageAddress {
-    guard let mark = text.firstIndex(where: { $0 == "@" || $0 == "!" }) else { throw unreadable(text) }
-    let (head, rest) = (text[..<mark], text[text.index(after: mark)...])
-    guard text[mark] == "@" else {
-      guard let fault = fault(rest) else { throw unreadable(text) }
-      return .fault(try ImageWorkload.named(String(head)), fault)
+    let halves = text.split(separator: "!", maxSplits: 1, omittingEmptySubsequences: false)
+    let fault = halves.count == 2 ? DiskFault(text: halves[1]) : nil
+    guard halves.count == 1 || fault != nil else { throw unreadable(text) }
+    guard let mark = halves[0].firstIndex(of: "@") else {
+      guard let fault else { throw unreadable(text) }
+      return .fault(try ImageWorkload.named(String(halves[0])), fault)
     }
+    let (head, rest) = (halves[0][..<mark], halves[0][halves[0].index(after: mark)...])
     let parts = rest.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2, let place = Int(parts[0]), let state = CrashState(text: String(parts[1])) else {
       throw unreadable(text)
     }
     let names = head.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
     let discipline = names.count == 2 ? try control(names[0]) : .production
-    return .image(try ImageWorkload.named(names[names.count - 1]), discipline, place: place, state)
+    let workload = try ImageWorkload.named(names[names.count - 1])
+    guard let fault else { return .image(workload, discipline, place: place, state) }
+    guard discipline == .production else { throw UsageError(message: "a control has no faults") }
+    return .recovery(workload, place: place, state, fault)
   }
 
   private static func unreadable(_ text: String) -> UsageError {
@@ -39,17 +45,6 @@ enum ImageAddress: Equatable {
         message: "there is no control '\(name)': there are \(names.joined(separator: ", "))")
     }
     return control
-  }
-
-  private static func fault(_ text: Substring) -> DiskFault? {
-    for kind in DiskFault.Kind.allCases {
-      for (mark, lasts) in [("-on", true), ("", false)] {
-        let prefix = kind.rawValue + mark
-        guard text.hasPrefix(prefix), let ordinal = Int(text.dropFirst(prefix.count)) else { continue }
-        return DiskFault(kind, at: ordinal, lasts: lasts)
-      }
-    }
-    return nil
   }
 }
 

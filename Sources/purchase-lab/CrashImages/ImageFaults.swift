@@ -120,7 +120,7 @@ struct ImageFaults {
       tally.add(
         ImageFailure(
           kind: .fault, what: "\(what)" + (thrown.map { "; thrown: \($0)" } ?? ""),
-          replay: "\(workload.name)!\(fault.kind.rawValue)\(fault.lasts ? "-on" : "")\(fault.ordinal)"))
+          replay: "\(workload.name)!\(fault.text)"))
     }
     return true
   }

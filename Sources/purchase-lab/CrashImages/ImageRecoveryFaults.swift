@@ -7,35 +7,40 @@ import PurchaseSync
 ///
 /// The opening throws or works. A later recovery without a fault has to give the same state as one without any fault.
 struct ImageRecoveryFaults {
-  let workload: ImageWorkload
+  /// An image that was recovered without a fault.
+  struct Sample {
+    /// Its workload, place and fates, as `ImageAddress` reads them.
+    var address: String
+    var image: DiskImage
+    var state: LogicalState
+    /// True if it is the first one with its file names: an opening finds another situation.
+    var isFirstOfItsNames: Bool
+  }
+
   let site: ImageSite
   let seed: UInt64
 
   /// Every fault at every place.
-  func runAll(_ image: DiskImage, _ state: LogicalState, _ tally: inout ImageTally) {
+  func runAll(_ sample: Sample, _ tally: inout ImageTally) {
     for kind in DiskFault.Kind.allCases {
       for lasts in [false, true] {
         var ordinal = 1
-        while run(DiskFault(kind, at: ordinal, lasts: lasts), image, state, &tally) { ordinal += 1 }
+        while run(DiskFault(kind, at: ordinal, lasts: lasts), sample, &tally) { ordinal += 1 }
       }
     }
   }
 
   /// One that is drawn.
-  func runOne(
-    _ image: DiskImage, _ state: LogicalState, random: inout RandomSource, _ tally: inout ImageTally
-  ) {
+  func runOne(_ sample: Sample, random: inout RandomSource, _ tally: inout ImageTally) {
     let kind = DiskFault.Kind.allCases[Int(random.next() % 2)]
     let lasts = random.next() & 1 == 1
     let ordinal = 1 + Int(random.next() % 100)
-    _ = run(DiskFault(kind, at: ordinal, lasts: lasts), image, state, &tally)
+    _ = run(DiskFault(kind, at: ordinal, lasts: lasts), sample, &tally)
   }
 
   /// False if nothing failed.
-  private func run(
-    _ fault: DiskFault, _ image: DiskImage, _ state: LogicalState, _ tally: inout ImageTally
-  ) -> Bool {
-    let disk = FaultDisk(image, keepsLog: true)
+  func run(_ fault: DiskFault, _ sample: Sample, _ tally: inout ImageTally) -> Bool {
+    let disk = FaultDisk(sample.image, keepsLog: true)
     let later = ImageSite(disk: disk, after: site)
     FaultVFS.begin(on: disk, seed: seed)
     disk.fail(fault)
@@ -52,12 +57,11 @@ struct ImageRecoveryFaults {
     guard hasFailed else { return false }
     tally.faults += 1
     if thrown != nil { tally.refused += 1 }
-    if let what = problem(after: thrown, disk, image, state) {
-      let how = "\(fault.kind.rawValue)\(fault.lasts ? "-on" : "")\(fault.ordinal)"
+    if let what = problem(after: thrown, disk, sample.image, sample.state) {
       let cause = thrown.map { "; thrown: \($0)" } ?? ""
       tally.add(
         ImageFailure(
-          kind: .fault, what: "while recovering, \(how): \(what)\(cause)", replay: workload.name))
+          kind: .fault, what: "while recovering, \(what)\(cause)", replay: "\(sample.address)!\(fault.text)"))
     }
     return true
   }

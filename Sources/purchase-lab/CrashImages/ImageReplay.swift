@@ -17,6 +17,8 @@ struct ImageReplay {
       case .fault(let workload, let fault): return try show(workload, fault)
       case .image(let workload, let discipline, let place, let state):
         return try show(workload, discipline, place, state)
+      case .recovery(let workload, let place, let state, let fault):
+        return try show(workload, place, state, fault)
       }
     } catch let error as UsageError {
       return error.tell()
@@ -39,9 +41,37 @@ struct ImageReplay {
       throw nothing("there is no fault \(fault.ordinal) of \(name): \(operations) of it can fail so")
     }
     try faults.run(fault, &tally)
+    return told(tally)
+  }
+
+  private func told(_ tally: ImageTally) -> Int32 {
     for failure in tally.failures { Terminal.line(failure.what) }
     if tally.failures.isEmpty { Terminal.line("nothing is wrong") }
     return tally.failures.isEmpty ? ExitCode.ok : ExitCode.promiseBroken
+  }
+
+  private func show(
+    _ workload: ImageWorkload, _ place: Int, _ state: CrashState, _ fault: DiskFault
+  ) throws -> Int32 {
+    let recorded = try ImageRecording(workload, .production, seed: seed)
+    try check(place, state, of: recorded, workload.name)
+    var replay = CrashReplay(start: recorded.start, log: recorded.log)
+    replay.advance(to: place)
+    let image = replay.image(state)
+    switch ImageJudge(site: recorded.site, seed: seed).verdict(on: image, known: []) {
+    case .broken(let what):
+      Terminal.line("without the fault: \(what)")
+      return ExitCode.promiseBroken
+    case .recovered(let found):
+      var tally = ImageTally(workload.name)
+      let faults = ImageRecoveryFaults(site: recorded.site, seed: seed)
+      let sample = ImageRecoveryFaults.Sample(
+        address: workload.name, image: image, state: found, isFirstOfItsNames: false)
+      guard faults.run(fault, sample, &tally) else {
+        throw nothing("the recovery ends before operation \(fault.ordinal) that can fail so")
+      }
+      return told(tally)
+    }
   }
 
   /// Another seed or another version has other places, and other operations that are not durable there.

@@ -18,8 +18,9 @@ struct ImageSearch {
   /// The state before the last operation.
   private var earlier: Set<LogicalState> = []
   private var hash = LogHash()
-  /// Images that were recovered, every so many of them, for `ImageFaults`.
-  private(set) var samples: [(image: DiskImage, state: LogicalState)] = []
+  /// Images that were recovered: the first one with its file names, and every so many of the others.
+  private(set) var samples: [ImageRecoveryFaults.Sample] = []
+  private var names: Set<Set<String>> = []
   /// The state outside the disk after the workload.
   private(set) var site = ImageSite(disk: FaultDisk())
 
@@ -89,7 +90,12 @@ struct ImageSearch {
     tally.images += 1
     if case .recovered(let found) = verdict {
       hash.add(found)
-      if verdicts.count % Self.sampling == 7 { samples.append((image, found)) }
+      let isFirst = names.insert(Set(image.names.keys)).inserted
+      if isFirst || verdicts.count % Self.sampling == 7 {
+        samples.append(
+          ImageRecoveryFaults.Sample(
+            address: address(of: state, replay), image: image, state: found, isFirstOfItsNames: isFirst))
+      }
     }
     return verdict
   }
@@ -117,8 +123,11 @@ struct ImageSearch {
   private func failure(
     _ kind: ImageFailure.Kind, _ what: String, _ state: CrashState, _ replay: CrashReplay
   ) -> ImageFailure {
-    let name = discipline.name(of: workload)
-    return ImageFailure(kind: kind, what: what, replay: "\(name)@\(replay.position)/\(state.text)")
+    ImageFailure(kind: kind, what: what, replay: address(of: state, replay))
+  }
+
+  private func address(of state: CrashState, _ replay: CrashReplay) -> String {
+    "\(discipline.name(of: workload))@\(replay.position)/\(state.text)"
   }
 }
 

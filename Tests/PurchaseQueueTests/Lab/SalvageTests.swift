@@ -53,6 +53,20 @@ import Testing
     }
   }
 
+  @Test func `what a kill leaves of an older damaged file does not take the place of the newest one`() async throws {
+    try await withTemporaryDirectory { directory in
+      let site = Site(directory: directory)
+      try site.fill(["a"])
+      for time in [1, 2, 3] {
+        // A kill while the third one from the end was being removed.
+        if time == 3 { try Data().write(to: URL(fileURLWithPath: site.path + ".damaged-0-shm")) }
+        try Data().write(to: URL(fileURLWithPath: site.path + "-damage"))
+        _ = try site.open(at: Timestamp(milliseconds: Int64(time)))
+      }
+      #expect(try site.open().health().archived == ["2", "3"].map { site.path + ".damaged-\($0)" })
+    }
+  }
+
   @Test func `a salvage never gives a place twice`() async throws {
     try await withTemporaryDirectory { directory in
       let site = Site(directory: directory)
