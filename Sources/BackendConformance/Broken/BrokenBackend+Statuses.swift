@@ -57,7 +57,7 @@ extension BrokenBackend {
         })),
     ]
 
-  /// Counts the 21002 of each claim, whoever sends it.
+  /// Counts the 21002 of each claim, from all senders together.
   private static func counting(_ name: String, _ summary: String, startsAgain: Bool) -> BrokenBackend {
     BrokenBackend(
       name, summary,

@@ -41,10 +41,11 @@ struct ImageReplay {
       throw nothing("there is no fault \(fault.ordinal) of \(name): \(operations) of it can fail so")
     }
     try faults.run(fault, &tally)
-    return told(tally)
+    return status(of: tally)
   }
 
-  private func told(_ tally: ImageTally) -> Int32 {
+  /// The exit code, after the failures are shown.
+  private func status(of tally: ImageTally) -> Int32 {
     for failure in tally.failures { Terminal.line(failure.what) }
     if tally.failures.isEmpty { Terminal.line("nothing is wrong") }
     return tally.failures.isEmpty ? ExitCode.ok : ExitCode.promiseBroken
@@ -70,7 +71,7 @@ struct ImageReplay {
       guard faults.run(fault, sample, &tally) else {
         throw nothing("the recovery ends before operation \(fault.ordinal) that can fail so")
       }
-      return told(tally)
+      return status(of: tally)
     }
   }
 

@@ -3,13 +3,13 @@ import PurchaseSync
 import StoreKit
 
 // MARK: begin
-/// What the user began to buy in the App Store. It is kept until somebody can be asked: nothing is charged before the sheet.
+/// What the user began to buy in the App Store. It is kept until a person is there to be asked: nothing is charged before the sheet.
 @available(iOS 16.4, macOS 14.4, *)
 @MainActor final class Promotions {
   private var kept: [StoreKitStore.Intent] = []
   private var isSelling = false
 
-  /// Call it at launch, in a task of its own. `account` says who is signed in; nil while nobody is.
+  /// Call it at launch, in a task of its own. `account` says who is signed in; nil while no account is.
   func listen(at store: StoreKitStore, in shop: Shop, to account: @escaping () -> String?) async {
     for await intent in store.purchaseIntents {
       kept.append(intent)

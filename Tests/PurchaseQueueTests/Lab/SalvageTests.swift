@@ -53,7 +53,9 @@ import Testing
     }
   }
 
-  @Test func `what a kill leaves of an older damaged file does not take the place of the newest one`() async throws {
+  @Test func `what a kill leaves of an older damaged file does not take the place of the newest one`()
+    async throws
+  {
     try await withTemporaryDirectory { directory in
       let site = Site(directory: directory)
       try site.fill(["a"])

@@ -108,7 +108,7 @@ import Testing
       try await lab.phone().launch { app in
         let shop = Self.shop(app, book)
         #expect(try await shop.redeem(for: "alice") { nil } == .cancelled)
-        // What is redeemed elsewhere afterwards is nobody's of this sheet.
+        // What is redeemed elsewhere afterwards does not belong to this sheet.
         try lab.redeem("SPRING", product: "pro")
         try await shop.resume()
         try await lab.until { !book.outcomes.isEmpty }

@@ -31,7 +31,7 @@ import Testing
         try await shop.signIn("alice")
         return try await shop.buy("gems.100")
       }
-      #expect(sale == nil)  // Killed: no code of the app has heard of the payment.
+      #expect(sale == nil)  // Killed: no code of the app knows of the payment.
       try await phone.launch { app in
         let shop = try app.coinShop()
         try await lab.until { await shop.balance() == 100 }
@@ -185,7 +185,7 @@ import Testing
         try await lab.pass(.seconds(60))
       }
       let charge = try #require(try lab.server.snapshot().charges.first)
-      // Each time the app is launched anew. The second pack is refunded under the date of the first one.
+      // Each time the app is launched again. The second pack is refunded under the date of the first one.
       for (extent, coins) in [(RefundExtent.units(1), 200), (.units(2), 100), (nil, 300), (.whole, 0)] {
         if let extent {
           try await lab.refund(transactionID: charge.transactionID, extent)
