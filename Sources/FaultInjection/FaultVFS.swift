@@ -21,7 +21,8 @@ import PurchaseSQLite
   // SQLITE_IOERR_… and their like are macros that are not imported.
   static let shortRead = SQLITE_IOERR | 2 << 8
   private static let deleteMissing = SQLITE_IOERR | 23 << 8
-  static let readFailed = SQLITE_IOERR | 1 << 8
+  /// As SQLite's own VFS answers EIO: SQLITE_IOERR_CORRUPTFS.
+  static let readFailed = SQLITE_IOERR | 33 << 8
   static let writeFailed = SQLITE_IOERR | 3 << 8
   static let syncFailed = SQLITE_IOERR | 4 << 8
   static let truncateFailed = SQLITE_IOERR | 6 << 8

@@ -46,7 +46,14 @@ package enum QueueCheck {
       try Connection(path: path, on: disk, access: .readOnly)
     }
     let report = Result { () throws(QueueError) in
-      try stop.watch(connection) { () throws(QueueError) in try read(connection, path) }
+      try stop.watch(connection) { () throws(QueueError) in
+        let report = try read(connection, path)
+        guard !report.pages.isEmpty, !stop.isStopped else { return report }
+        // SQLite reports a page that the disk did not give as a damaged one. This reading throws then. What is damaged is
+        // so in the second check too.
+        _ = try PageImage.inPieces(of: path, on: disk, StructureCheck.problem)
+        return try read(connection, path)
+      }
     }
     // What an interrupted check found is not true.
     guard !stop.isStopped else { throw .closed(path: path) }

@@ -144,8 +144,15 @@ import CPurchaseSQLite
       let flushed = unsafe flush(file, isEnding: false)
       guard flushed == SQLITE_OK else { return flushed }
     }
-    return unsafe base(of: file).pointee.pMethods.pointee.xRead(base(of: file), into, amount, offset)
+    let result = unsafe base(of: file).pointee.pMethods.pointee.xRead(base(of: file), into, amount, offset)
+    return result == corruptFileSystem ? readFailed : result
   }
+
+  // SQLITE_IOERR_… are macros that are not imported.
+  private static let readFailed = SQLITE_IOERR | 1 << 8
+  /// What SQLite's VFS makes of EIO. A statement reports it as damage (SQLITE_CORRUPT), and a disk may only have failed
+  /// for a moment.
+  private static let corruptFileSystem = SQLITE_IOERR | 33 << 8
 
   private static func write(
     _ file: UnsafeMutablePointer<sqlite3_file>?, _ from: UnsafeRawPointer?, _ amount: Int32, _ offset: Int64

@@ -44,5 +44,48 @@ import Testing
         try demand(back.allEntries().map(\.key.rawValue) == ["old", "new"])
       }
     }
+
+    @Test(arguments: ["call", "check"])
+    func `a read that fails once is no damage`(reader: String) async {
+      await #expect(processExitsWith: .success) { [reader = reader as String] in
+        demand(FaultVFS.install())
+        let disk = FaultDisk()
+        FaultVFS.begin(on: disk, seed: 1)
+        let path = DiskImage.root + "/q"
+        do {
+          let queue = try QueueFile(QueueSetup(path: path, disk: .inMemory), now: noon)
+          for index in 0..<20 { _ = try queue.enqueue(entry("k\(index)", bytes: 5_000), now: noon) }
+        }
+        let image = disk.image
+        var (ordinal, refused) = (0, 0)
+        while true {
+          ordinal += 1
+          let disk = FaultDisk(image)
+          FaultVFS.begin(on: disk, seed: 1)
+          let queue = try QueueFile(QueueSetup(path: path, disk: .inMemory), now: noon)
+          disk.fail(DiskFault(.ioError, at: ordinal, lasts: false))
+          do throws(QueueError) {
+            if reader == "call" {
+              for entry in try queue.allEntries() {
+                for payload in entry.payloads { _ = try queue.payload(payload) }
+              }
+            } else {
+              try demand(QueueCheck.run(path: path, on: .inMemory).isClean)
+            }
+          } catch {
+            refused += 1
+            switch error {
+            case .storage, .cannotOpen: break
+            default: preconditionFailure("\(error)")
+            }
+          }
+          let hasFailed = disk.failures > 0
+          disk.fail(nil)
+          demand(disk.image.names[path + "-damage"] == nil)
+          if !hasFailed { break }
+        }
+        demand(ordinal > 10 && refused > 5)
+      }
+    }
   #endif
 }
