@@ -64,7 +64,9 @@ struct Salvage {
       try fresh.execute("BEGIN IMMEDIATE")
       let saved = try SalvagedRows(recovery, in: fresh)
       try fresh.execute("COMMIT")
-      _ = try fresh.checkpoint()
+      guard try fresh.checkpoint() else {
+        throw SQLiteError(code: .busy, message: "the salvaged rows are in its log only")
+      }
       return saved
     }
   }

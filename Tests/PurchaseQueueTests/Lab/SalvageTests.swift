@@ -192,6 +192,25 @@ import Testing
     }
   #endif
 
+  @Test func `a write fails while a replacement waits that another process began and did not end`()
+    async throws
+  {
+    try await withTemporaryDirectory { directory in
+      let site = Site(directory: directory)
+      try site.fill(["a"])
+      // What a salvage in another process has built before it is killed.
+      let built = site.path + "-built"
+      try FileManager.default.copyItem(atPath: site.path, toPath: built)
+      let file = try site.open()
+      try FileManager.default.moveItem(atPath: built, toPath: site.path + "-salvaged")
+      #expect(throws: QueueError.replaced(path: site.path)) { try file.enqueue(entry("b"), now: noon) }
+      let next = try site.open()
+      _ = try next.enqueue(entry("b"), now: noon)
+      #expect(throws: QueueError.replaced(path: site.path)) { try file.enqueue(entry("c"), now: noon) }
+      #expect(try names(next.allEntries()) == ["a", "b"])
+    }
+  }
+
   #if os(Linux) || os(macOS)
     @Test(arguments: [1_000, 10_000, 25_000, 30_000])
     func `a kill in the middle of a salvage loses nothing more`(bytes: Int) async throws {
