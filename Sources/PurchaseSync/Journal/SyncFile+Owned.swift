@@ -63,9 +63,11 @@ extension SyncFile {
     let asked = try questions(about: transaction.key)
     guard let question = asked.first(where: { $0.order.order.number == number }) else { return }
     do throws(QueueError) {
-      try withdrawQuestion(about: transaction.key, exceptOf: question.order.order.account, now: now)
-      let details = try TransactionDetails(transaction).keeping(from: question.of).text()
-      _ = try ask(question, details: details, proofs: [transaction.proof], now: now)
+      try queue.undoableInGroup { () throws(QueueError) in
+        try self.withdrawQuestion(about: transaction.key, exceptOf: question.order.order.account, now: now)
+        let details = try TransactionDetails(transaction).keeping(from: question.of).text()
+        _ = try self.ask(question, details: details, proofs: [transaction.proof], now: now)
+      }
     } catch {
       guard case .queueFull = error else { throw error }
     }

@@ -35,18 +35,9 @@ extension SyncFile {
     // removed.
     while let pending = try nextPendingUpdate() {
       do throws(QueueError) {
-        let entry = try queue.transaction { () throws(QueueError) -> Entry? in
-          try self.queue.run(self.statements.endPendingUpdate, [.integer(pending.place)])
-          // The tombstone may have been dropped since. Then the settled details are unknown, and there is
-          // nothing to send.
-          guard let tombstone = try self.queue.tombstone(pending.key) else { return nil }
-          // What cannot be read is sent as it was settled.
-          let update = pending.details.flatMap { EntryDetails(text: $0, key: pending.key).known }
-          guard let update else {
-            return try self.enqueueUpdate(of: tombstone, details: tombstone.details, proofs: [], now: now)
-          }
-          return try self.enqueueUpdate(
-            of: tombstone, details: try update.keeping(from: tombstone).text(), proofs: [], now: now)
+        // Also in a group, which goes on without it: the pending update stays if it cannot be queued.
+        let entry = try queue.undoableInGroup { () throws(QueueError) in
+          try self.queuePending(pending, now: now)
         }
         if let entry { queued.append(entry.key) }
       } catch .queueFull {
@@ -57,7 +48,21 @@ extension SyncFile {
   }
 
   /// Its details are nil if everything is sent again.
-  private func nextPendingUpdate() throws(QueueError) -> (place: Int64, key: EntryKey, details: String?)? {
+  private typealias PendingUpdate = (place: Int64, key: EntryKey, details: String?)
+
+  private func queuePending(_ pending: PendingUpdate, now: Timestamp) throws(QueueError) -> Entry? {
+    try queue.transaction { () throws(QueueError) in
+      try self.queue.run(self.statements.endPendingUpdate, [.integer(pending.place)])
+      // The tombstone may have been dropped since. Then the settled details are unknown, and there is nothing to send.
+      guard let tombstone = try self.queue.tombstone(pending.key) else { return nil }
+      // What cannot be read is sent as it was settled.
+      let update = pending.details.flatMap { EntryDetails(text: $0, key: pending.key).known }
+      let details = try update?.keeping(from: tombstone).text() ?? tombstone.details
+      return try self.enqueueUpdate(of: tombstone, details: details, proofs: [], now: now)
+    }
+  }
+
+  private func nextPendingUpdate() throws(QueueError) -> PendingUpdate? {
     try queue.first(statements.nextPendingUpdate) {
       (place: $0.integer(0), key: EntryKey(rawValue: $0.text(1)), details: $0.optionalText(2))
     }
@@ -67,7 +72,10 @@ extension SyncFile {
     var queued = known
     for question in try questions() {
       do throws(QueueError) {
-        if let entry = try ask(question, details: question.of.details, now: now) { queued.append(entry.key) }
+        let entry = try queue.undoableInGroup { () throws(QueueError) in
+          try self.ask(question, details: question.of.details, now: now)
+        }
+        if let entry { queued.append(entry.key) }
       } catch .queueFull {
         return QueuedUpdates(queued: queued, areWaiting: true)
       }

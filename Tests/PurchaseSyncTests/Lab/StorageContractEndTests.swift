@@ -260,6 +260,27 @@ import Testing
     }
   }
 
+  @Test func `an update that does not fit into a shared commit stays pending`() throws {
+    try StorageSite.with(.file, limits: QueueLimits(entries: 1)) { site in
+      try site.enqueue(bought("100"))
+      try site.settle("100")
+      try site.storage.oweUpdate(refund(of: "100"), now: midday)
+      try site.enqueue(bought("101"))
+      let file = try #require(site.storage as? SyncFile)
+      var areWaiting = false
+      func queueUpdates(in queue: QueueFile) throws(QueueError) {
+        areWaiting = try file.queuePendingUpdates(now: later).areWaiting
+      }
+      func setFact(in queue: QueueFile) throws(QueueError) { try queue.setFact("other", "call") }
+      #expect(file.queue.groupCommit([queueUpdates, setFact]) == [nil, nil])
+      #expect(areWaiting)
+      try site.settle("101")
+      #expect(
+        try site.storage.queuePendingUpdates(now: later)
+          == QueuedUpdates(queued: [key("100")], areWaiting: false))
+    }
+  }
+
   @Test(arguments: StorageKind.allCases)
   func `pending updates are queued oldest first, as capacity allows`(kind: StorageKind) throws {
     try StorageSite.with(kind, limits: QueueLimits(entries: 3)) { site in
