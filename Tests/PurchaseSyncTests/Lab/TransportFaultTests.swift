@@ -102,7 +102,7 @@ import Testing
   // MARK: Time and cancellation
 
   @Test func `an answer that stalls ends at the time limit`() async throws {
-    let server = try TransportServer { _, _ in .stall(milliseconds: 60_000) }
+    let server = try TransportServer { _, _ in .stall(milliseconds: 3_600_000) }
     #expect(try await server.transport(timeout: 0.2).failure()?.kind == .timedOut)
   }
 
@@ -132,8 +132,8 @@ import Testing
   }
 
   @Test func `a cancellation ends a request without an answer`() async throws {
-    let server = try TransportServer { _, _ in .stall(milliseconds: 60_000) }
-    let transport = try server.transport(timeout: 60)
+    let server = try TransportServer { _, _ in .stall(milliseconds: 3_600_000) }
+    let transport = try server.transport(timeout: 3_600)
     let task = Task { await transport.failure() }
     while server.requests.isEmpty { await Task.yield() }
     task.cancel()
@@ -196,8 +196,9 @@ import Testing
   #endif
 
   @Test func `a transport that is released during a request ends its requests`() async throws {
-    let server = try TransportServer { _, _ in .stall(milliseconds: 60_000) }
-    let task = Task { [base = try server.base] in await URLSessionTransport(base: base, timeout: 60).failure()
+    let server = try TransportServer { _, _ in .stall(milliseconds: 3_600_000) }
+    let task = Task { [base = try server.base] in
+      await URLSessionTransport(base: base, timeout: 3_600).failure()
     }
     while server.requests.isEmpty { await Task.yield() }
     task.cancel()
