@@ -54,7 +54,8 @@ final class SinglePurchaseStorage: SyncStorage {
   func wait(of key: EntryKey) -> Wait? { nil }
 
   func changeWaits(
-    in lanes: [Lane]?, reason: String, now: Timestamp, _ change: (inout Wait) -> Void
+    in lanes: [Lane]?, keeping state: RetryState?, reason: String, now: Timestamp,
+    _ change: (inout Wait) -> Void
   ) -> Set<Lane> { [] }
 
   // MARK: Attempts

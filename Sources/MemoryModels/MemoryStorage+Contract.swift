@@ -120,8 +120,10 @@ extension MemoryStorage: SyncStorage {
   }
 
   package func changeWaits(
-    in lanes: [Lane]?, reason: String, now: Timestamp, _ change: (inout Wait) -> Void
+    in lanes: [Lane]?, keeping state: RetryState?, reason: String, now: Timestamp,
+    _ change: (inout Wait) -> Void
   ) -> Set<Lane> {
+    if let state { retry = state }
     var changed: Set<Lane> = []
     for line in lines where lanes?.contains(line.lane) ?? true {
       line.forEach { record in

@@ -126,12 +126,20 @@ final class PlantedStorage: ForwardingStorage {
   }
 
   func changeWaits(
-    in lanes: [Lane]?, reason: String, now: Timestamp, _ change: (inout Wait) -> Void
+    in lanes: [Lane]?, keeping state: RetryState?, reason: String, now: Timestamp,
+    _ change: (inout Wait) -> Void
   ) throws(QueueError) -> Set<Lane> {
     flush()
-    guard bug == .clampForgotten else {
-      return try base.changeWaits(in: lanes, reason: reason, now: now, change)
+    var kept = state
+    if let state {
+      if bug == .budgetNotStored, try base.retryState() != state { disk.deeds.note() }
+      if bug == .budgetNotStored { kept = nil }
+      known = state
     }
+    guard bug == .clampForgotten else {
+      return try base.changeWaits(in: lanes, keeping: kept, reason: reason, now: now, change)
+    }
+    if let state { try base.keep(state, [:], now: now) }
     for entry in try disk.entries(self) where entry.readyAt > now { disk.deeds.note(entry.key) }
     return []
   }

@@ -18,7 +18,6 @@ final class WatchedStorage: ForwardingStorage {
   private var isSoon = false
   /// Whether a write failed since the event began.
   private(set) var hasStruck = false
-
   /// The disk whose power may be cut; nil in a run without that.
   private let cutDisk: (any ExplorationDisk)?
 
@@ -200,7 +199,8 @@ final class WatchedStorage: ForwardingStorage {
   func wait(of key: EntryKey) throws(QueueError) -> Wait? { try base.wait(of: key) }
 
   func changeWaits(
-    in lanes: [Lane]?, reason: String, now: Timestamp, _ change: (inout Wait) -> Void
+    in lanes: [Lane]?, keeping state: RetryState?, reason: String, now: Timestamp,
+    _ change: (inout Wait) -> Void
   ) throws(QueueError) -> Set<Lane> {
     // One by one in the shadow's order: what the base does in its own order gives the same.
     var moments: [(sale: Int, readyAt: Int64)] = []
@@ -213,8 +213,11 @@ final class WatchedStorage: ForwardingStorage {
       if wait.ends.milliseconds < shadow.rows[sale].readyAt { moments.append((sale, wait.ends.milliseconds)) }
     }
     return try write(
-      { () throws(QueueError) in try base.changeWaits(in: lanes, reason: reason, now: now, change) },
+      { () throws(QueueError) in
+        try base.changeWaits(in: lanes, keeping: state, reason: reason, now: now, change)
+      },
       { _ in
+        if let state { shadow.retry = state }
         for (sale, moment) in moments { shadow.change(sale) { $0.readyAt = moment } }
       })
   }

@@ -129,12 +129,14 @@ extension SyncFile: SyncStorage {
   }
 
   package func changeWaits(
-    in lanes: [Lane]?, reason: String, now: Timestamp, _ change: (inout Wait) -> Void
+    in lanes: [Lane]?, keeping state: RetryState?, reason: String, now: Timestamp,
+    _ change: (inout Wait) -> Void
   ) throws(QueueError) -> Set<Lane> {
     let postponed = try queue.entries(postponedBeyond: now).filter { lanes?.contains($0.lane) ?? true }
-    guard !postponed.isEmpty else { return [] }
+    guard !postponed.isEmpty || state != nil else { return [] }
     return try queue.transaction { () throws(QueueError) in
       var changed: Set<Lane> = []
+      if let state { try self.write(state) }
       for entry in postponed {
         guard var wait = Wait(of: entry, stored: EntryNotes(entry.notes).wait) else { continue }
         change(&wait)

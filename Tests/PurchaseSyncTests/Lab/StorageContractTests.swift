@@ -259,7 +259,7 @@ import Testing
       let ahead = midday.adding(milliseconds: 365 * 86_400_000)
       let wait = Wait(.asked, began: ahead, milliseconds: 90_000)
       try site.storage.postpone(key("101"), wait, reason: "", now: ahead)
-      try site.storage.boundWaits(now: midday)
+      try site.storage.boundWaits(now: midday, keeping: nil)
       #expect(try site.storage.entry(key("100"))?.readyAt == later)
       #expect(try site.storage.entry(key("101"))?.readyAt == midday.adding(milliseconds: 90_000))
       #expect(try site.storage.entry(key("102"))?.readyAt == Timestamp(milliseconds: 0))

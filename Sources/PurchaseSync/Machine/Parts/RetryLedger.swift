@@ -213,14 +213,13 @@ struct RetryLedger: Hashable {
     guard isToMove else { return followedMoves = stored.movedBack }
     state.movedBack = stored.movedBack + left
     guard isOfOneClock else { return try boundWaits(in: storage, now: jump.to, policy: policy) }
-    // Before the waits: after a kill in between they are too long, and not too short.
-    do throws(QueueError) { try commit(in: storage, now: jump.to) } catch {
+    // In one commit: after a kill in between, a wait that was over would begin again.
+    do throws(QueueError) { try storage.moveWaits(rest, keeping: state) } catch {
       // Nothing is moved: the next jump must not be taken for a part of this one.
       state.movedBack = stored.movedBack
       throw error
     }
-    followedMoves = state.movedBack
-    try storage.moveWaits(rest)
+    (committed, followedMoves) = (state, state.movedBack)
   }
 
   /// The clock may have jumped: what began later than now begins again, in the file, too.
@@ -231,12 +230,12 @@ struct RetryLedger: Hashable {
     let asRead = state
     state.pace.clamp(now: now)
     state.budget.clamp(now: now, policy: policy)
-    let isAnyAhead = try storage.isAnyWaitAhead(of: now)
     // Another process that sees the jump later must not move what begins again.
-    if isAnyAhead || state != asRead { state.restarts += 1 }
-    // Before the waits, for the same reason.
-    try commit(in: storage, now: now)
-    if isAnyAhead { try storage.boundWaits(now: now) }
+    if try storage.isAnyWaitAhead(of: now) || state != asRead { state.restarts += 1 }
+    if state.isWorthKeeping(since: committed) {
+      try storage.boundWaits(now: now, keeping: state)
+      committed = state
+    }
     // A move that could not be committed is none: what it was for has begun again.
     (followedMoves, followedRestarts) = (state.movedBack, state.restarts)
   }

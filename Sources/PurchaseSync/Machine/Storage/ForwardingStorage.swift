@@ -143,9 +143,15 @@ extension ForwardingStorage {
   package func wait(of key: EntryKey) throws(QueueError) -> Wait? { try base.wait(of: key) }
 
   package func changeWaits(
-    in lanes: [Lane]?, reason: String, now: Timestamp, _ change: (inout Wait) -> Void
+    in lanes: [Lane]?, keeping state: RetryState?, reason: String, now: Timestamp,
+    _ change: (inout Wait) -> Void
   ) throws(QueueError) -> Set<Lane> {
-    let changed = try base.changeWaits(in: lanes, reason: reason, now: now, change)
+    guard state == nil else {
+      return try write { () throws(QueueError) in
+        try base.changeWaits(in: lanes, keeping: state, reason: reason, now: now, change)
+      }
+    }
+    let changed = try base.changeWaits(in: lanes, keeping: nil, reason: reason, now: now, change)
     // Each wake asks for it, and mostly nothing is written.
     guard !changed.isEmpty else { return changed }
     return try write { () throws(QueueError) in changed }

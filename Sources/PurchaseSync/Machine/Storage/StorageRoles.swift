@@ -37,9 +37,10 @@ package protocol LaneStorage: EntryStorage {
   /// The wait of a postponed entry; nil if it is not postponed.
   func wait(of key: EntryKey) throws(QueueError) -> Wait?
   /// Changes the waits of all entries that are postponed beyond `now`, where the change makes one end earlier.
-  /// Returns their lanes.
+  /// Returns their lanes. A state is kept in the same commit.
   func changeWaits(
-    in lanes: [Lane]?, reason: String, now: Timestamp, _ change: (inout Wait) -> Void
+    in lanes: [Lane]?, keeping state: RetryState?, reason: String, now: Timestamp,
+    _ change: (inout Wait) -> Void
   ) throws(QueueError) -> Set<Lane>
 }
 
@@ -49,28 +50,29 @@ extension LaneStorage {
   package func shortenWaits(
     in lanes: [Lane]? = nil, now: Timestamp, policy: RetryPolicy
   ) throws(QueueError) -> Set<Lane> {
-    try changeWaits(in: lanes, reason: "brought forward", now: now) { wait in
+    try changeWaits(in: lanes, keeping: nil, reason: "brought forward", now: now) { wait in
       wait.clockIsAt(now)
       wait.shorten(to: now, pace: policy.paceMilliseconds)
     }
   }
 
   /// The clock may have jumped: no entry waits longer than for the length of its wait again.
-  package func boundWaits(now: Timestamp) throws(QueueError) {
-    _ = try changeWaits(in: nil, reason: "the clock went back", now: now) { $0.clockIsAt(now) }
+  package func boundWaits(now: Timestamp, keeping state: RetryState?) throws(QueueError) {
+    _ = try changeWaits(in: nil, keeping: state, reason: "the clock went back", now: now) {
+      $0.clockIsAt(now)
+    }
   }
 
-  /// Whether an entry has a wait that began later than now. Changes none: the state that says so is committed before
-  /// `boundWaits`.
+  /// Whether an entry has a wait that began later than now. Changes none.
   func isAnyWaitAhead(of now: Timestamp) throws(QueueError) -> Bool {
     var isAhead = false
-    _ = try changeWaits(in: nil, reason: "", now: now) { isAhead = isAhead || $0.began > now }
+    _ = try changeWaits(in: nil, keeping: nil, reason: "", now: now) { isAhead = isAhead || $0.began > now }
     return isAhead
   }
 
   /// The clock went back.
-  func moveWaits(_ jump: ClockJump) throws(QueueError) {
-    _ = try changeWaits(in: nil, reason: "the clock went back", now: jump.to) {
+  func moveWaits(_ jump: ClockJump, keeping state: RetryState) throws(QueueError) {
+    _ = try changeWaits(in: nil, keeping: state, reason: "the clock went back", now: jump.to) {
       $0.follow(jump, isShared: true)
     }
   }
