@@ -186,13 +186,17 @@ import CPurchaseSQLite
   private static func sync(_ file: UnsafeMutablePointer<sqlite3_file>?, _ flags: Int32) -> Int32 {
     guard let file = unsafe file else { return SQLITE_MISUSE }
     let state = unsafe state(of: file)
-    if unsafe state.pointee.isLog, unsafe state.pointee.syncs.defers() {
-      return unsafe flush(file, isEnding: true)
+    let isDeferred = unsafe state.pointee.isLog && state.pointee.syncs.defers()
+    let result = unsafe afterFlush(file, isEnding: true) { base in
+      isDeferred ? SQLITE_OK : unsafe base.pointee.pMethods.pointee.xSync(base, flags)
     }
-    let result = unsafe afterFlush(file, isEnding: true) {
-      unsafe $0.pointee.pMethods.pointee.xSync($0, flags)
+    if result != SQLITE_OK {
+      unsafe state.pointee.syncs.dropCommit()
+    } else if isDeferred {
+      unsafe state.pointee.syncs.deferred()
+    } else {
+      unsafe state.pointee.syncs.synced { unsafe salts(of: base(of: file)) }
     }
-    if result == SQLITE_OK { unsafe state.pointee.syncs.synced { unsafe salts(of: base(of: file)) } }
     return result
   }
 
@@ -238,6 +242,7 @@ import CPurchaseSQLite
       let log = unsafe state(of: file).pointee.partner
     else { return }
     unsafe _ = flush(log, isEnding: true)
+    unsafe state(of: log).pointee.syncs.dropCommit()
   }
 
   private static func truncate(_ file: UnsafeMutablePointer<sqlite3_file>?, to size: Int64) -> Int32 {

@@ -34,32 +34,58 @@ struct LogSyncs {
   private(set) var hasDeferred = false
   /// What this connection knows to be durable.
   private(set) var durable = LogNote.none
-  /// The end of what it has written, and the salts of the log that it has begun.
-  private var written = LogNote.none
+  /// The end of its last commit, and the salts of the log that it has begun. What is written behind this end, and is
+  /// then rolled back, is overwritten by the next commit: a power cut that tears that one is no damage.
+  private var committed = LogNote.none
+  /// The end of the commit that is written and not yet synced.
+  private var ending: Int64?
   private var isHeaderWritten = false
+  /// Whether the page that follows is the last one of a commit.
+  private var isLastPage = false
 
-  /// SQLite writes the header of a log, or frames. The zeros ahead of them are neither.
+  private static let frameHeaderSize = 24
+
+  /// SQLite writes the header of a log, or of a frame, or a page. The zeros ahead of them are none of these.
   mutating func wrote(_ bytes: UnsafeRawBufferPointer, at offset: Int64) {
     if offset == 0, bytes.count >= 24 {
       isHeaderWritten = true
-      written.salts = unsafe LogNote.salts(inHeader: bytes)
+      committed.salts = unsafe LogNote.salts(inHeader: bytes)
+      (committed.end, ending) = (Int64(bytes.count), nil)
+    } else if bytes.count == Self.frameHeaderSize {
+      // "For commit records, the size of the database file in pages after the commit. For all other records, zero."
+      isLastPage = unsafe bytes[4..<8].contains { $0 != 0 }
+    } else if isLastPage {
+      ending = offset + Int64(bytes.count)
     }
-    written.end = offset + Int64(bytes.count)
   }
 
   /// - Parameter salts: Reads them from the log. Another connection may have begun it.
   mutating func synced(reading salts: () -> UInt64) {
     (hasDeferred, isHeaderWritten) = (false, false)
-    guard written.end > 0 else { return }
-    written.salts = salts()
-    durable = written
+    endCommit()
+    guard committed.end > 0 else { return }
+    committed.salts = salts()
+    durable = committed
   }
 
   /// Whether this sync of the log is deferred: the first one of a commit that may be, after its frames.
   mutating func defers() -> Bool {
-    guard mayDefer, !isHeaderWritten, durable.salts != 0, durable.salts == written.salts else { return false }
+    guard mayDefer, !isHeaderWritten, durable.salts != 0, durable.salts == committed.salts else {
+      return false
+    }
     (mayDefer, hasDeferred) = (false, true)
     return true
+  }
+
+  /// The commit whose sync is deferred is written.
+  mutating func deferred() { endCommit() }
+
+  /// Pages or a sync could not be written, or the write lock is given back: no commit is under way.
+  mutating func dropCommit() { (ending, isLastPage) = (nil, false) }
+
+  private mutating func endCommit() {
+    if let ending { committed.end = ending }
+    dropCommit()
   }
 
   #if canImport(Darwin)
