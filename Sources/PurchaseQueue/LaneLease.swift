@@ -9,6 +9,7 @@ package final class LaneLease: Sendable {
   /// The lane.
   package let lane: Lane
   private let lock: AdvisoryLock
+  private let isReleased = Locked(false)
 
   private init(lane: Lane, lock: consuming AdvisoryLock) {
     self.lane = lane
@@ -18,7 +19,14 @@ package final class LaneLease: Sendable {
   deinit { release() }
 
   /// Releases the lane. A second call does nothing.
-  package func release() { lock.release() }
+  package func release() {
+    // The lock's file may belong to another holder by then.
+    let isFirst = isReleased.withLock { isReleased in
+      defer { isReleased = true }
+      return !isReleased
+    }
+    if isFirst { lock.release() }
+  }
 
   /// Nil if another holder has the lane.
   static func take(_ lane: Lane, path: String, on disk: Disk) throws(QueueError) -> LaneLease? {

@@ -108,7 +108,12 @@ package final class WriteLock {
   private func tryTurn(making: Bool) throws(FileError) -> Bool? {
     let path = self.path + "-turn"
     if turn == nil {
-      turn = making ? try AdvisoryLock(path: path, on: disk) : try AdvisoryLock(existing: path, on: disk)
+      do throws(FileError) {
+        turn = making ? try AdvisoryLock(path: path, on: disk) : try AdvisoryLock(existing: path, on: disk)
+      } catch {
+        // A process waits without the line then, only less fairly.
+        guard error.isDiskFull else { throw error }
+      }
     }
     switch turn {
     case .some(let turn): return try turn.tryLock()
