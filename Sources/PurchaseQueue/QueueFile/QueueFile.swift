@@ -181,8 +181,8 @@ public final class QueueFile {
     }
     // Also if another process was killed while it replaced the file: the next opening goes on, and this file is gone.
     let archive = FileArchive(path: path, disk: setup.disk)
-    let isGoing = try QueueError.wrapFile(path) { () throws(FileError) in try archive.isBegun() }
-    guard !isGoing, !connection.hasMoved else { throw .replaced(path: path) }
+    let isBeingReplaced = try QueueError.wrapFile(path) { () throws(FileError) in try archive.isBegun() }
+    guard !isBeingReplaced, !connection.hasMoved else { throw .replaced(path: path) }
     return try body()
   }
 
