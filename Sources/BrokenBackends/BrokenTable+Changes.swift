@@ -20,15 +20,15 @@ extension BrokenTable {
     row(
       "refund-takes-all", "refund-of-one",
       """
-      refund-before-upload refund-notified-first refund-part refund-part-first refund-part-grows
-      refund-part-told refund-part-of-period subscription-refunded period-refunded-alone upgrade-cancelled
-      restart-notified seat-taken-back refund-part-below refund-full-replaced grace-refunded
+      refund-before-upload+ refund-notified-first refund-part refund-part-first refund-part-grows
+      refund-part-told refund-part-of-period subscription-refunded+ period-refunded-alone upgrade-cancelled
+      restart-notified+ seat-taken-back refund-part-below refund-full-replaced grace-refunded+
       parallel-older receipt-refund-silent receipt-refunded-part
       """),
     row("refund-for-ever", "refund-reversed", "refund-part-grows"),
     row(
       "refund-each-time", "refund-notified-again",
-      "refund-of-one refund-part-grows parallel-refunds grace-refunded"),
+      "refund-of-one refund-part-grows parallel-refunds grace-refunded+"),
     row(
       "refund-part-as-whole", "refund-part",
       """

@@ -9,14 +9,14 @@ extension BrokenTable {
       """),
     row(
       "forgets-grants-at-restart", "restart-grant",
-      "restart-epoch restart-adoption restart-part restart-refund"),
+      "restart-epoch restart-adoption restart-part restart-refund+"),
     row("forgets-orders-at-restart", "restart-order", "restart-key restart-cancelled restart-registered"),
     row("forgets-keys-at-restart", "restart-key", "order-key-whole"),
-    row("forgets-refunds-at-restart", "restart-refund", "restart-grant restart-epoch restart-part"),
+    row("forgets-refunds-at-restart", "restart-refund", "restart-grant+ restart-epoch restart-part"),
     row("forgets-notes-at-restart", "restart-notified", "restart-epoch parallel-older"),
     row("forgets-states-at-restart", "restart-cancelled", ""),
     row("forgets-devices-at-restart", "restart-device", "restart-epoch"),
-    row("forgets-adoptions-at-restart", "restart-adoption", "restart-grant restart-epoch restart-covers"),
+    row("forgets-adoptions-at-restart", "restart-adoption", "restart-grant+ restart-epoch restart-covers"),
     row("epoch-at-restart", "restart-epoch", ""),
     row("html", "order-type", ""),
     row(

@@ -24,7 +24,7 @@ extension BrokenTable {
       share-with-token claim-brings-changed restart-registered
       """),
     row("order-one-unit", "order-read", "order-list-as-read"),
-    row("one-token", "order-unique", "* order-key-per-account order-list-as-read seats-added"),
+    row("one-token", "order-unique", "* order-key-per-account order-list-as-read+ seats-added"),
     row(
       "device-orders-rejected", "order-registered-paid",
       """
@@ -87,6 +87,6 @@ extension BrokenTable {
     row("registers-once", "register-moves", ""),
     row("registers-open", "register-moves-back", ""),
     row("registers-delivered", "register-delivered", ""),
-    row("registers-unsold", "register-unsold", "form-orders"),
+    row("registers-unsold", "register-unsold", "form-orders+"),
   ]
 }

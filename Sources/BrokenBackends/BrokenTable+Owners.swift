@@ -114,7 +114,8 @@ extension BrokenTable {
     row("adoption-without-renewals", "chain-adopted", ""),
     row("adopts-again", "device-kept", "restart-adoption"),
     row(
-      "adopts-all", "device-own", "uuid-case-adoption parallel-adoptions device-adopted consumable-on-phone"),
+      "adopts-all", "device-own", "uuid-case-adoption+ parallel-adoptions device-adopted consumable-on-phone+"
+    ),
     row("adopts-twice", "device-adopted", "adoption-again parallel-adoptions"),
     row("adoption-unnamed", "device-adopted", "form-adoption parallel-adoptions"),
     row(

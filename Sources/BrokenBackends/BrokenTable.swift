@@ -8,6 +8,8 @@ package enum BrokenTable {
     package var finder: String
     /// Further checks that fail.
     package var others: [String]
+    /// Those of them that fail only by what checks before them leave in the account.
+    var behindOthers: Set<String> = []
     /// Whether it breaks uploads or orders as such, so that every check that pays may fail.
     var isBroad = false
 
@@ -17,10 +19,10 @@ package enum BrokenTable {
     /// Whether the bug is found only by requests that overlap.
     package var isRace: Bool { bug.hasPrefix("race-") }
 
-    /// Whether the check may pass although the row names it: one that sends at once may meet no overlap, and in a sample
-    /// one of a restart misses what checks before it leave in the complete run.
+    /// Whether the check may pass although the row names it: one that sends at once may meet no overlap, and a sample
+    /// may lack the checks before it.
     private func mayPass(_ check: String, inSample: Bool) -> Bool {
-      check != finder && (isRace || check.hasPrefix("parallel-") || inSample && check.hasPrefix("restart-"))
+      check != finder && (isRace || check.hasPrefix("parallel-") || inSample && behindOthers.contains(check))
     }
 
     /// The checks that may fail apart from the named ones.
@@ -47,9 +49,13 @@ package enum BrokenTable {
     + payments
 
   /// A row of the table.
-  /// - Parameter others: Names. A `*` stands for the checks that a bug may fail which breaks uploads or orders as such.
+  /// - Parameter others: Names. One with a `+` behind it fails only by what other checks leave. A `*` stands for the checks
+  ///   that a bug may fail which breaks uploads or orders as such.
   static func row(_ bug: String, _ finder: String, _ others: String) -> Row {
-    let names = others.split(whereSeparator: \.isWhitespace).map(String.init)
-    return Row(bug: bug, finder: finder, others: names.filter { $0 != "*" }, isBroad: names.contains("*"))
+    let names = others.split(whereSeparator: \.isWhitespace).filter { $0 != "*" }
+    return Row(
+      bug: bug, finder: finder, others: names.map { String($0.prefix { $0 != "+" }) },
+      behindOthers: Set(names.filter { $0.last == "+" }.map { String($0.dropLast()) }),
+      isBroad: others.contains("*"))
   }
 }
