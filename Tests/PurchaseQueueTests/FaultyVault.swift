@@ -17,12 +17,15 @@ final class FaultyVault: QueueVault {
 
   private let base: DirectoryVault
   private let current = Locked(Condition.normal)
+  /// How many removals still work; nil for all.
+  private let removals = Locked<Int?>(nil)
 
   init(directory: String, itemBytes: Int = 16 << 10) {
     base = DirectoryVault(directory: directory, itemBytes: itemBytes)
   }
 
   func imitate(_ condition: Condition) { current.withLock { $0 = condition } }
+  func allowRemovals(_ count: Int?) { removals.withLock { $0 = count } }
 
   var itemBytes: Int { base.itemBytes }
 
@@ -36,6 +39,8 @@ final class FaultyVault: QueueVault {
 
   func remove(named name: String) throws(VaultError) {
     guard try condition() != .stale else { return }
+    guard removals.value != 0 else { throw .failed(reason: "imitated") }
+    removals.withLock { $0 = $0.map { $0 - 1 } }
     try base.remove(named: name)
   }
 

@@ -133,6 +133,26 @@ import Testing
     }
   }
 
+  @Test(arguments: [1, 3, 11])
+  func `a payload is restored although an earlier removal of its chunks stopped halfway`(
+    removals: Int
+  ) async throws {
+    try await withTemporaryDirectory { directory in
+      let vault = FaultyVault(directory: directory + "/vault", itemBytes: 1_000)
+      let first = try QueueFile(path: directory + "/first", vault: vault, now: noon)
+      // Twelve chunks: as text, the last one is not the greatest name.
+      _ = try first.enqueue(entry("a", bytes: 11_500), now: noon)
+      try vault.remove(named: "entry.a")
+      vault.allowRemovals(removals)
+      let second = try QueueFile(path: directory + "/second", vault: vault, now: noon)
+      vault.allowRemovals(nil)
+      #expect(try vault.list().count == 12 - removals)
+      _ = try second.enqueue(entry("a", bytes: 11_500), now: noon)
+      let fresh = try QueueFile(path: directory + "/fresh", vault: vault, now: noon)
+      #expect(try fresh.allEntries().map { $0.payloads.map(\.isByReference) } == [[false]])
+    }
+  }
+
   @Test(arguments: [0, 1, 999, 1_000, 1_001, 5_000])
   func `a payload of any size is restored from its chunks`(size: Int) async throws {
     try await withTemporaryDirectory { directory in

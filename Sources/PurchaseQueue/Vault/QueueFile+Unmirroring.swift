@@ -67,9 +67,10 @@ extension QueueFile {
         guard let item = try vault.item(named: name), let mirror = VaultMirror(item) else { continue }
         used.formUnion(mirror.payloads.compactMap(\.name))
       }
-      for name in chunks where !used.contains(VaultMirror.payloadName(ofChunk: name)) {
-        try vault.remove(named: name)
-      }
+      // The last chunk of a payload goes first: while it is there, all of them are taken to be there.
+      let unused = chunks.filter { !used.contains(VaultMirror.payloadName(ofChunk: $0)) }
+        .sorted { VaultMirror.number(ofChunk: $0) > VaultMirror.number(ofChunk: $1) }
+      for name in unused { try vault.remove(named: name) }
     } catch {
       // The chunks take space in the vault until the next opening.
       diagnostics?(Diagnostic(.vaultRemove, VaultMirror.chunkPrefix, error))

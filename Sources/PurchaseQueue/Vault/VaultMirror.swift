@@ -46,6 +46,11 @@ struct VaultMirror: Codable {
     return String(payload[..<(payload.lastIndex(of: ".") ?? payload.endIndex)])
   }
 
+  /// The number of a chunk in its payload; -1 if the name has none.
+  static func number(ofChunk name: String) -> Int {
+    name.lastIndex(of: ".").flatMap { Int(name[name.index(after: $0)...]) } ?? -1
+  }
+
   init(_ entry: Entry, payloads: [MirroredPayload]) {
     key = entry.key.rawValue
     place = entry.place
