@@ -22,7 +22,7 @@ extension QueueFile {
     }
     return QueueHealth(
       queued: totals.queued, quarantined: entries.count { $0.state == .quarantined },
-      damaged: entries.count { $0.state == .damaged }, unprotected: entries.count(where: \.isUnprotected),
+      damaged: entries.count { $0.state == .damaged }, unprotected: entries.count { lacksMirror($0) },
       reserved: totals.reserved, bytes: totals.bytes, reservedBytes: totals.reservedBytes,
       oldestEnqueuedAt: entries.map(\.enqueuedAt).min(), nextReadyAt: try nextReadyAt(),
       mostAttempts: entries.map(\.attempts).max() ?? 0, tombstones: totals.tombstones,

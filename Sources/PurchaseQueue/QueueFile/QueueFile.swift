@@ -35,6 +35,9 @@ public final class QueueFile {
   var afterGroup: [() -> Void] = []
   /// Changes of the books in the open transaction.
   var uncommitted: [QueueChange] = []
+  /// Entries whose mirroring ended before their flag could be written: the vault may lack them, and the file does not say
+  /// so.
+  var unflagged: Set<EntryKey> = []
   /// What was salvaged from a damaged file at the opening; nil if the file was not damaged.
   public let salvage: SalvageReport?
   /// Why file and vault could not be reconciled at the opening; nil if they were.

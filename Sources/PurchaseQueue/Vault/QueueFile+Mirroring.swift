@@ -18,31 +18,38 @@ extension QueueFile {
         self.mirror(entry, in: vault, &pass)
         try self.flag(pass, now: now)
       }
+      unflagged.remove(key)
     } catch {
-      // The entry itself is durable. The next opening finds out again what the vault holds.
+      // The entry itself is durable. The next pause, or the next opening, finds out again what the vault holds.
+      unflagged.insert(key)
       diagnostics?(Diagnostic(.vaultFlag, VaultMirror.itemName(key), error))
     }
   }
 
-  /// Mirrors the entries that are flagged as unprotected. Smaller ones first: when one does not fit, none of the others
+  /// Mirrors the entries that the vault may lack. Smaller ones first: when one does not fit, none of the others
   /// is tried.
   func mirrorUnprotected(now: Timestamp) throws(QueueError) {
     guard let vault else { return }
     try exclusively { () throws(QueueError) in
-      let unprotected = try self.allEntries().filter { $0.isUnprotected && $0.state != .damaged }
-      guard !unprotected.isEmpty else { return }
-      var pass = MirrorPass()
-      self.mirror(unprotected, in: vault, &pass)
-      try self.flag(pass, now: now)
+      let unprotected = try self.allEntries().filter { self.lacksMirror($0) && $0.state != .damaged }
+      if !unprotected.isEmpty {
+        var pass = MirrorPass()
+        self.mirror(unprotected, in: vault, &pass)
+        try self.flag(pass, now: now)
+      }
+      self.unflagged = []
     }
   }
 
-  /// The entries of which the vault has no whole copy.
+  /// Whether the vault has no whole copy of the entry, as far as is known here.
+  package func lacksMirror(_ entry: Entry) -> Bool { entry.isUnprotected || unflagged.contains(entry.key) }
+
+  /// The entries of which the vault has no whole copy, as far as is known here.
   package func unprotectedKeys() throws(QueueError) -> Set<EntryKey> {
     let keys = try read { () throws(SQLiteError) in
       try connection.prepare("SELECT key FROM entries WHERE unprotected<>0").all([]) { $0.text(0) }
     }
-    return Set(keys.map { EntryKey(rawValue: $0) })
+    return unflagged.union(keys.map { EntryKey(rawValue: $0) })
   }
 
   /// Call it under the lock.

@@ -5,6 +5,7 @@ extension QueueFile {
   /// Removes the mirrors of acknowledged entries: the item first, then chunks that no other entry needs.
   func removeMirrors(of entries: [Entry]) {
     guard let vault, let first = entries.first else { return }
+    unflagged.subtract(entries.map(\.key))
     do throws(QueueError) {
       try exclusively { () throws(QueueError) in
         for entry in entries { try self.removeMirror(of: entry, from: vault) }

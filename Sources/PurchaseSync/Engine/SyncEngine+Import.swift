@@ -78,7 +78,7 @@ extension SyncFile {
         }
       }
       // The old list may be one that survives an uninstall.
-      if queue.hasVault, try queue.entry(transaction.key)?.isUnprotected == true {
+      if queue.hasVault, let entry = try queue.entry(transaction.key), queue.lacksMirror(entry) {
         return .init(reason: .unprotected, detail: "the vault does not hold \(transaction.key)")
       }
     }

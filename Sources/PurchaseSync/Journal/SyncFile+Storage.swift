@@ -30,8 +30,9 @@ extension SyncFile: SyncStorage {
     // Only after the commit does the entry say whether the vault holds it. In a group, that is still to
     // come.
     guard queue.hasVault, !queue.isGrouping, case .inserted(let entry) = result,
-      let mirrored = try queue.entry(entry.key)
+      var mirrored = try queue.entry(entry.key)
     else { return result }
+    mirrored.isUnprotected = queue.lacksMirror(mirrored)
     return .inserted(mirrored)
   }
 

@@ -45,6 +45,31 @@ import Testing
       }
     }
 
+    @Test(arguments: ["ioerr", "full"])
+    func `an entry that was neither mirrored nor flagged is mirrored in the next pause`(kind: String) async {
+      await #expect(processExitsWith: .success) { [kind = kind as String] in
+        demand(FaultVFS.install())
+        guard let fault = DiskFault.Kind(rawValue: kind) else { preconditionFailure() }
+        let disk = FaultDisk()
+        FaultVFS.begin(on: disk, seed: 1)
+        // Right after the commit, neither the vault nor the file takes anything more.
+        let setup = QueueSetup(
+          path: DiskImage.root + "/q", vault: DiskVault(disk), disk: .inMemory,
+          checkpoint: { point in
+            if point == .enqueueCommitted { disk.fail(DiskFault(fault, at: 1, lasts: true)) }
+          })
+        let queue = try QueueFile(setup, now: noon)
+        _ = try queue.enqueue(entry("a"), now: noon)
+        demand(disk.failures > 0)
+        disk.fail(nil)
+        try demand(queue.entry(key("a"))?.isUnprotected == false && disk.image.vault["entry.a"] == nil)
+        try demand(queue.unprotectedKeys() == [key("a")] && queue.health().unprotected == 1)
+        try queue.maintain(now: noon)
+        demand(disk.image.vault["entry.a"] != nil)
+        try demand(queue.unprotectedKeys().isEmpty && queue.health().unprotected == 0)
+      }
+    }
+
     @Test(arguments: ["call", "check"])
     func `a read that fails once is no damage`(reader: String) async {
       await #expect(processExitsWith: .success) { [reader = reader as String] in
