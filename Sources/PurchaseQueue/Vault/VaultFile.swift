@@ -162,9 +162,10 @@ final class VaultFile {
     isNamed = true
   }
 
-  /// Replaces the file by one that holds the live items, in their order.
+  /// Replaces the file by one that holds the live items, in their order. The new file has its mark only after the
+  /// directory was synced: if that fails or a kill comes first, the next append syncs the directory.
   private func compact(_ files: Files) throws(FileError) {
-    var bytes = Self.beginning
+    var bytes = [UInt8](repeating: 0, count: Self.beginning.count)
     var fresh = VaultIndex()
     fresh.begin(at: bytes.count, after: index.sequence)
     for (name, place) in index.places.sorted(by: { $0.value.offset < $1.value.offset }) {
@@ -179,6 +180,8 @@ final class VaultFile {
     let descriptor = try disk.files.open(path, .updating)
     disk.files.close(files.descriptor)
     files.descriptor = descriptor
-    index = fresh
+    (index, isNamed) = (fresh, false)
+    try disk.files.write(Self.beginning, to: descriptor, at: 0, path)
+    isNamed = true
   }
 }

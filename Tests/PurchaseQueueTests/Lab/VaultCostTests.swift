@@ -130,6 +130,47 @@ import Testing
       }
     }
 
+    @Test(arguments: [false, true])
+    func `an item survives a power cut after the replacement of the vault's file has failed`(
+      isReopened: Bool
+    ) async {
+      await #expect(processExitsWith: .success) { [isReopened = isReopened as Bool] in
+        demand(FaultVFS.install())
+        func open() -> DirectoryVault { DirectoryVault(directory: DiskImage.root + "/vault", on: .inMemory) }
+        func store(_ name: String, _ vault: DirectoryVault) throws(VaultError) {
+          try vault.store(VaultItem(name: name, bytes: [UInt8](repeating: 7, count: 8_000)))
+        }
+        let disk = FaultDisk()
+        FaultVFS.begin(on: disk, seed: 1)
+        do {
+          let vault = open()
+          for _ in 0..<30 { try store("again", vault) }
+        }
+        let start = disk.image
+        var (ordinal, refused) = (0, 0)
+        while true {
+          ordinal += 1
+          let disk = FaultDisk(start, keepsLog: true)
+          FaultVFS.begin(on: disk, seed: 1)
+          let vault = open()
+          disk.fail(DiskFault(.ioError, at: ordinal, lasts: false))
+          // The fifth replaces the file.
+          for _ in 0..<8 {
+            do throws(VaultError) { try store("again", vault) } catch { refused += 1 }
+          }
+          let hasFailed = disk.failures > 0
+          disk.fail(nil)
+          try store("last", isReopened ? open() : vault)
+          var replay = CrashReplay(start: start, log: disk.log)
+          replay.advance(to: disk.log.count)
+          FaultVFS.begin(on: FaultDisk(replay.durable), seed: 1)
+          try demand(open().list() == ["again", "last"])
+          if !hasFailed { break }
+        }
+        demand(refused > 10)
+      }
+    }
+
     @Test func `after a power cut at any place, a new install has every purchase that was protected`() async {
       await #expect(processExitsWith: .success) {
         demand(FaultVFS.install())
