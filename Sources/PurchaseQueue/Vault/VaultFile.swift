@@ -10,11 +10,11 @@ final class VaultFile {
   private let disk: Disk
   private var files: Files?
   private var index = VaultIndex()
-  /// Whether the file's name in its directory is durable.
+  /// Whether the file's name in its directory, and the directory's own, are durable.
   private var isNamed = false
 
-  /// The mark at the beginning of the file. It is written after the directory was synced, so it says that the file's
-  /// name is durable.
+  /// The mark at the beginning of the file. It is written after the directory and the one above it were synced, so it says
+  /// that their names are durable.
   private static let beginning = Array("PQVault1".utf8)
   /// Less garbage than this is not worth a new file.
   private static let muchGarbage = 256 << 10
@@ -144,6 +144,7 @@ final class VaultFile {
     var bytes = records.flatMap { $0 }
     if !isNamed {
       try disk.syncDirectory(of: path)
+      try disk.syncName(ofDirectory: directory)
       if start == 0 {
         bytes = Self.beginning + bytes
       } else {

@@ -119,6 +119,16 @@ package struct Disk: Sendable {
     try syncDirectory(of: path)
   }
 
+  /// Makes the name of a directory durable that was there already: its maker may have been killed before the sync.
+  package func syncName(ofDirectory path: String) throws(FileError) {
+    do throws(FileError) {
+      try syncDirectory(of: path)
+    } catch {
+      // Where this process may not read the parent, it has not made the directory either: that ends with a sync.
+      guard error.errno == EACCES || error.errno == EPERM else { throw error }
+    }
+  }
+
   /// Syncs the directory that holds `path`, so that a new or removed name survives power loss.
   package func syncDirectory(of path: String) throws(FileError) {
     let directory = Self.parent(of: path) ?? "."

@@ -130,6 +130,24 @@ import Testing
       }
     }
 
+    @Test func `a directory that a killed process has made gets a durable name with its first item`() async {
+      await #expect(processExitsWith: .success) {
+        demand(FaultVFS.install())
+        let disk = FaultDisk(keepsLog: true)
+        FaultVFS.begin(on: disk, seed: 1)
+        // The process was killed before it synced the directory above.
+        disk.makeDirectory(DiskImage.root + "/vault")
+        let vault = DirectoryVault(directory: DiskImage.root + "/vault", on: .inMemory)
+        func syncsAbove() -> Int {
+          disk.log.count { if case .syncDirectory(DiskImage.root) = $0 { true } else { false } }
+        }
+        for name in ["a", "b"] {
+          try vault.store(VaultItem(name: name, bytes: [1]))
+          demand(syncsAbove() == 1)
+        }
+      }
+    }
+
     @Test(arguments: [false, true])
     func `an item survives a power cut after the replacement of the vault's file has failed`(
       isReopened: Bool
