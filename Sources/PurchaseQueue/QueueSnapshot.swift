@@ -123,7 +123,9 @@ public final class QueueSnapshot {
     var queue: QueueFile? = try QueueFile(path: copy, now: now)
     let check = try QueueCheck.run(path: copy)
     if !check.pages.isEmpty {
-      FileArchive(path: copy, disk: .system).markDamaged()
+      try QueueError.wrapFile(copy) { () throws(FileError) in
+        try FileArchive(path: copy, disk: .system).setMark()
+      }
       queue = nil
     }
     if let queue { return (queue, check) }

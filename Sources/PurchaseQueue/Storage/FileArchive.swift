@@ -29,6 +29,12 @@ struct FileArchive {
     try disk.kind(of: complete) == .file
   }
 
+  /// The file that holds the queue: between the two names of a replacement, the salvaged one.
+  func current() throws(FileError) -> String {
+    guard try disk.kind(of: path) == .absent, try isBegun() else { return path }
+    return complete
+  }
+
   /// Continues a replacement that was begun.
   func resume(now: Timestamp) throws(FileError) {
     guard try isBegun() else { return }
@@ -63,6 +69,8 @@ struct FileArchive {
     return try disk.names(in: directory)
       .filter { $0.hasPrefix(prefix) && $0.hasSuffix(suffix) }
       .compactMap { Int64($0.dropFirst(prefix.count).dropLast(suffix.count)) }
+      // A name of ours has a number after it.
+      .filter { $0 < .max }
       .sorted()
   }
 
@@ -88,11 +96,13 @@ extension FileArchive {
   /// Sets the mark. A failure is ignored: the damage stays, and the caller gets the error of the damaged page.
   func markDamaged() {
     do throws(FileError) {
-      try disk.replace(mark, with: [])
+      try setMark()
     } catch {
       return
     }
   }
+
+  func setMark() throws(FileError) { try disk.replace(mark, with: []) }
 
   func isMarkedDamaged() throws(FileError) -> Bool {
     try disk.kind(of: mark) != .absent

@@ -36,7 +36,7 @@ struct QueueCopying {
     let copied = try copyAll()
     // The lock file was created since, so another process may have written.
     guard let lock = try existingLock() else { return copied }
-    try QueueError.wrapFile(path) { () throws(FileError) in
+    try QueueError.wrapFile(copy) { () throws(FileError) in
       for suffix in [""] + Self.companions { try disk.unlink(copy + suffix) }
     }
     return try copyAll(under: lock)
@@ -53,22 +53,29 @@ struct QueueCopying {
   }
 
   private func copyAll() throws(QueueError) -> Copied {
-    try checkKind()
-    let image = try QueueError.wrap(path) { () throws(SQLiteError) in try DatabaseImage(path: path) }
+    let archive = FileArchive(path: path, disk: disk)
+    let (source, isReplaced) = try QueueError.wrapFile(path) { () throws(FileError) in
+      (try archive.current(), try archive.isBegun())
+    }
+    try checkKind(of: source)
+    let image = try QueueError.wrap(path) { () throws(SQLiteError) in try DatabaseImage(path: source) }
     let (header, size) = try QueueError.wrap(path) { () throws(SQLiteError) in
       (try image.read(from: 0, count: 108), try image.size)
     }
     let probe = DatabaseProbe(header: header)
     try waitForClosers(image)
     defer { image.unlock() }
-    let limit = isOurs(probe) ? Int.max : Self.glance
+    // What is being replaced is a queue, whatever is left of it.
+    let isQueue = if isReplaced { true } else { try isOurs(probe) }
+    let limit = isQueue ? Int.max : Self.glance
     try fill("") { (offset) throws(QueueError) in
       guard offset < limit else { return [] }
       return try QueueError.wrap(path) { () throws(SQLiteError) in
         try image.read(from: offset, count: Self.piece)
       }
     }
-    for suffix in Self.companions {
+    // What lies beside a salvaged file belongs to the damaged one.
+    for suffix in source == path ? Self.companions : [] {
       let name = path + suffix
       let kind = try QueueError.wrapFile(path) { () throws(FileError) in try disk.kind(of: name) }
       guard kind == .file else { continue }
@@ -81,20 +88,20 @@ struct QueueCopying {
       }
     }
     let log = try QueueError.wrapFile(path) { () throws(FileError) in
-      try disk.size(of: path + "-wal")
+      try disk.size(of: source + "-wal")
     }
     return Copied(probe: probe, fileBytes: size, logBytes: log)
   }
 
-  private func checkKind() throws(QueueError) {
-    let kind = try QueueError.wrapFile(path) { () throws(FileError) in try disk.kind(of: path) }
+  private func checkKind(of source: String) throws(QueueError) {
+    let kind = try QueueError.wrapFile(path) { () throws(FileError) in try disk.kind(of: source) }
     switch kind {
     case .file: break
     case .absent: throw .cannotOpen(path: path, reason: "there is no such file")
     case .directory: throw .foreignFile(path: path, found: "a directory")
     case .other: throw .foreignFile(path: path, found: "something that is no file")
     }
-    try QueueError.wrapFile(path) { () throws(FileError) in try disk.checkReadable(path) }
+    try QueueError.wrapFile(path) { () throws(FileError) in try disk.checkReadable(source) }
   }
 
   /// The last connection that closes empties the log into the file, under SQLite's lock. Wait for that.
@@ -107,10 +114,18 @@ struct QueueCopying {
     throw .busy(path: path, reason: "another process was closing it for five seconds")
   }
 
-  private func isOurs(_ probe: DatabaseProbe) -> Bool {
+  /// As an opening decides it, which salvages a queue whose header is damaged.
+  private func isOurs(_ probe: DatabaseProbe) throws(QueueError) -> Bool {
     switch probe {
-    case .database(QueueSchema.applicationID, _), .unwritten, .absent: true
-    default: false
+    case .database(QueueSchema.applicationID, _), .unwritten, .absent: return true
+    default: break
+    }
+    do throws(QueueError) {
+      // Reads only: an opening makes a copy next to a file only to look at an unwritten one.
+      _ = try QueueOpener(setup: QueueSetup(path: path)).probe()
+      return true
+    } catch .foreignFile {
+      return false
     }
   }
 

@@ -69,6 +69,19 @@ import Testing
     }
   }
 
+  @Test func `a file with the largest number in its name does not end the process`() async throws {
+    try await withTemporaryDirectory { directory in
+      let site = Site(directory: directory)
+      try site.fill(["a"])
+      let strange = site.path + ".damaged-\(Int64.max)"
+      for path in [strange, site.path + "-damage"] { try Data().write(to: URL(fileURLWithPath: path)) }
+      let queue = try site.open()
+      #expect(try names(queue.allEntries()) == ["a"])
+      #expect(try queue.health().archived == [site.path + ".damaged-\(noon.milliseconds)"])
+      #expect(FileManager.default.fileExists(atPath: strange))
+    }
+  }
+
   @Test func `a salvage never gives a place twice`() async throws {
     try await withTemporaryDirectory { directory in
       let site = Site(directory: directory)

@@ -220,6 +220,32 @@ private func keys(_ snapshot: QueueSnapshot) throws -> [String] {
     }
   }
 
+  @Test(arguments: ["moved away", "unreadable", "behind a damaged header"])
+  func `a snapshot holds all of a queue whose file has no header`(file: String) async throws {
+    try await withTemporaryDirectory { (directory: String) async throws in
+      let path = directory + "/q"
+      do {
+        let queue = try QueueFile(path: path, limits: QueueLimits(totalBytes: 16 << 20), now: noon)
+        // More than is copied of a foreign file. Different sizes: equal payloads would be stored once.
+        for index in 0..<43 {
+          _ = try queue.enqueue(entry("\(index)", bytes: 100_000 + index), now: noon)
+        }
+      }
+      if file == "behind a damaged header" {
+        try Damage.header.make(at: path)
+      } else {
+        try FileManager.default.moveItem(atPath: path, toPath: path + "-salvaged")
+      }
+      if file == "unreadable" { try Data("damaged".utf8).write(to: URL(fileURLWithPath: path)) }
+      let before = try everything(in: directory)
+      let snapshot = try QueueSnapshot(of: path)
+      let entries = try snapshot.inCopy { (queue) throws(QueueError) in try queue.allEntries() }
+      #expect(entries.map(\.key.rawValue) == (0..<43).map { "\($0)" })
+      #expect(entries.allSatisfy { !$0.payloads[0].isByReference })
+      #expect(try everything(in: directory) == before)
+    }
+  }
+
   @Test func `archived files beside the original are listed`() async throws {
     try await withTemporaryDirectory { (directory: String) async throws in
       let path = directory + "/q"
