@@ -84,7 +84,8 @@ struct App {
     guard let data = FileManager.default.contents(atPath: file.path) else { return }
     var pages = try JSONDecoder().decode([String: SavedPage].self, from: data)
     for account in pages.keys { pages[account]?.credits = [:] }
-    try JSONEncoder().encode(pages).write(to: file)
+    // A kill leaves the old page or the new one: what is planted is the forgetting alone.
+    try JSONEncoder().encode(pages).write(to: file, options: .atomic)
   }
 }
 
