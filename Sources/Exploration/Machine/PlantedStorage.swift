@@ -130,12 +130,8 @@ final class PlantedStorage: ForwardingStorage {
     _ change: (inout Wait) -> Void
   ) throws(QueueError) -> Set<Lane> {
     flush()
-    var kept = state
-    if let state {
-      if bug == .budgetNotStored, try base.retryState() != state { disk.deeds.note() }
-      if bug == .budgetNotStored { kept = nil }
-      known = state
-    }
+    let kept = try stored(state)
+    if let state { known = state }
     guard bug == .clampForgotten else {
       return try base.changeWaits(in: lanes, keeping: kept, reason: reason, now: now, change)
     }
@@ -148,10 +144,9 @@ final class PlantedStorage: ForwardingStorage {
 
   func recordAttempt(_ keys: [EntryKey], keeping state: RetryState?, now: Timestamp) throws(QueueError) {
     if bug != .enqueueNotDurable { flush() }
-    let isLost = bug == .budgetNotStored
-    if isLost, let state, try base.retryState() != state { disk.deeds.note() }
+    let kept = try stored(state)
     if bug == .attemptNotStored { keys.forEach(disk.deeds.note) }
-    try base.recordAttempt(bug == .attemptNotStored ? [] : keys, keeping: isLost ? nil : state, now: now)
+    try base.recordAttempt(bug == .attemptNotStored ? [] : keys, keeping: kept, now: now)
     if let state { known = state }
   }
 
@@ -168,9 +163,16 @@ final class PlantedStorage: ForwardingStorage {
 
   func keep(_ state: RetryState, _ watches: [EntryKey: PoisonWatch], now: Timestamp) throws(QueueError) {
     flush()
-    if bug == .budgetNotStored, try base.retryState() != state { disk.deeds.note() }
-    try base.keep(bug == .budgetNotStored ? try base.retryState() : state, watches, now: now)
+    let kept = try stored(state)
+    try base.keep(kept == nil ? try base.retryState() : state, watches, now: now)
     known = state
+  }
+
+  /// The part of it that reaches the disk.
+  private func stored(_ state: RetryState?) throws(QueueError) -> RetryState? {
+    guard bug == .budgetNotStored, let state else { return state }
+    if try base.retryState() != state { disk.deeds.note() }
+    return nil
   }
 
   // MARK: Quarantine

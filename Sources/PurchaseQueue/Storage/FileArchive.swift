@@ -69,7 +69,7 @@ struct FileArchive {
     return try disk.names(in: directory)
       .filter { $0.hasPrefix(prefix) && $0.hasSuffix(suffix) }
       .compactMap { Int64($0.dropFirst(prefix.count).dropLast(suffix.count)) }
-      // A name of ours has a number after it.
+      // The next replacement takes the number after the highest one, so there must be one.
       .filter { $0 < .max }
       .sorted()
   }
