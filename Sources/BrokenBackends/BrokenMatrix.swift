@@ -25,7 +25,7 @@ package enum BrokenMatrix {
   /// Which checks are run apart from the one that is about a bug.
   package enum Others: Sendable, Hashable {
     case all
-    /// So many for each backend, other ones with another seed.
+    /// So many for each backend, other ones with another seed, and each check alone.
     case sample(Int, seed: UInt64)
 
     fileprivate func checks(for backend: String, about finder: String) -> [ConformanceCheck] {
@@ -51,7 +51,12 @@ package enum BrokenMatrix {
       let broken = BrokenBackend(rawValue: backend)
     else { throw UnknownBackend(name: backend) }
     let checks = others.checks(for: backend, about: row.finder)
-    var failed = try await failures(ConformanceFixture(broken), of: checks)
+    // A sample lacks checks, so none of it may see what one before it leaves in the account.
+    let alone = others != .all
+    var failed: [Failure] = []
+    for part in alone ? checks.map({ [$0] }) : [checks] {
+      failed += try await failures(ConformanceFixture(broken), of: part)
+    }
     // A race needs requests that overlap, which a busy machine may run one after another.
     let finder = ConformanceCheck.all.filter { $0.name == row.finder }
     for _ in 0..<200 where row.isRace && !failed.contains(where: { $0.check == row.finder }) {
@@ -59,7 +64,8 @@ package enum BrokenMatrix {
     }
     return Verdict(
       backend: backend, failed: failed,
-      problems: row.problems(ran: Set(checks.map(\.name)), failed: Set(failed.map(\.check))))
+      problems: row.problems(
+        ran: Set(checks.map(\.name)), failed: Set(failed.map(\.check)), alone: alone))
   }
 
   private static func failures(

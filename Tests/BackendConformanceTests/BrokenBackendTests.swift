@@ -37,6 +37,13 @@ import Testing
     #expect(failed == [row.finder])
   }
 
+  /// In these samples a check leaves purchases that this bug takes during a later check, which the table does not name.
+  @Test(arguments: [(12, 25), (20, 31), (20, 79)])
+  func `a check of a sample sees nothing of those before it`(count: Int, seed: UInt64) async throws {
+    let verdict = try await BrokenMatrix.verdict(on: "refund-takes-all", others: .sample(count, seed: seed))
+    #expect(verdict.problems == [])
+  }
+
   @Test func `the table has each planted bug, and each check can fail`() {
     #expect(BrokenTable.rows.map(\.bug) == BrokenBackend.allCases.map(\.rawValue))
     #expect(BrokenBackend.allCases.count >= 300)

@@ -73,14 +73,19 @@ extension BrokenBackend {
       }),
     BrokenBackend(
       "refund-part-once", "a refund with a known date is known, whatever its share is",
-      hooks: changingFacts { facts, mock, _ in
-        guard let share = facts.refundedShare else { return }
-        let known = mock.brokenMemory.shares[facts.transactionID]?.first
-        mock.brokenMemory.shares[facts.transactionID] = [known ?? share.milliPercent]
-        // It counts as newer than the notification of the same millisecond.
-        facts.shareToldAt = facts.toldAt + 1
-        facts.refundedShare = RefundedShare(milliPercent: known ?? share.milliPercent)
-      }),
+      hooks: BrokenHooks(
+        before: { mock, call in
+          guard let notice = try notice(in: call, mock),
+            told(by: notice).contains(where: { $0.refundedShare != nil && knownShare(of: $0, mock) != nil })
+          else { return nil }
+          return try JSONBody.response(EmptyDocument())
+        },
+        hears: changingFacts { facts, mock, _ in
+          guard let share = facts.refundedShare else { return }
+          let known = knownShare(of: facts, mock) ?? share.milliPercent
+          mock.brokenMemory.shares[facts.transactionID] = [known]
+          facts.refundedShare = RefundedShare(milliPercent: known)
+        }.hears)),
     BrokenBackend(
       "refund-part-told-whole", "verdicts say that all was refunded",
       hooks: BrokenHooks(verdicts: { _, reply, _, _ in
@@ -215,6 +220,11 @@ extension BrokenBackend {
   }
 
   // MARK: Credits and facts
+
+  /// The share of the first refund of this transaction that a planted bug heard of, in thousandths of a percent.
+  private static func knownShare(of facts: VerifiedTransaction, _ mock: MockState) -> Int? {
+    mock.brokenMemory.shares[facts.transactionID]?.first
+  }
 
   /// Takes another purchase from the owner of this one.
   static func takeNext(after id: String, _ mock: MockState, now: Timestamp) throws {
