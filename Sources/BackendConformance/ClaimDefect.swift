@@ -13,7 +13,7 @@ struct ClaimDefect: Sendable {
     (self.word, self.what, self.member, self.value) = (word, what, member, value)
   }
 
-  static let all = [
+  static let all: [ClaimDefect] = [
     ClaimDefect("no-id", "with a blank transaction id", "transactionID", ""),
     ClaimDefect("id-number", "whose transaction id is a number", "transactionID", 17),
     ClaimDefect("no-product", "with a blank product", "productID", ""),

@@ -31,20 +31,22 @@ package struct ConformanceCheck: Sendable {
   }
 
   private static func checks(of group: ConformanceGroup) -> [ConformanceCheck] {
-    switch group {
-    case .orders: orders + orderKeys + orderLives + orderLists + orderStates + registrations + orderTexts
-    case .uploads: uploads + claims + ids + oddProofs + receiptRecords
-    case .ownership:
-      sharing + owners + claimedOrders + candidates + ownerRows + chainOwners + devices + adoptions
-    case .refunds: refunds + refundedParts + statements
-    case .subscriptions: subscriptions + periods + bundles + bundleOwners + seats + periodChanges + graces
-    case .notifications: notifications + notices + consent
-    case .restart: restarts
-    case .statuses: statuses
-    case .forms: answers + texts + badClaims
-    case .concurrency: concurrency + races + paymentRaces
-    case .security: refusals + forgeries + defects + oldProofs + strangers
-    }
+    let lists: [[ConformanceCheck]] =
+      switch group {
+      case .orders: [orders, orderKeys, orderLives, orderLists, orderStates, registrations, orderTexts]
+      case .uploads: [uploads, claims, ids, oddProofs, receiptRecords]
+      case .ownership:
+        [sharing, owners, claimedOrders, candidates, ownerRows, chainOwners, devices, adoptions]
+      case .refunds: [refunds, refundedParts, statements]
+      case .subscriptions: [subscriptions, periods, bundles, bundleOwners, seats, periodChanges, graces]
+      case .notifications: [notifications, notices, consent]
+      case .restart: [restarts]
+      case .statuses: [statuses]
+      case .forms: [answers, texts, badClaims]
+      case .concurrency: [concurrency, races, paymentRaces]
+      case .security: [refusals, forgeries, defects, oldProofs, strangers]
+      }
+    return lists.flatMap(\.self)
   }
 }
 

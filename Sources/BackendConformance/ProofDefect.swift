@@ -15,7 +15,7 @@ struct ProofDefect: Sendable {
     (self.broken, self.word, self.bug, self.overlooks) = (broken, word, bug, overlooks)
   }
 
-  static let all = [
+  static let all: [ProofDefect] = [
     ProofDefect(
       .wrongRoot, "other-root", "root-unpinned", "the root is not compared with the one that is known"),
     ProofDefect(
@@ -38,7 +38,7 @@ struct ProofDefect: Sendable {
   ]
 
   /// Of signed transactions the last three have checks of their own.
-  static let ofTransactions = Array(all.dropLast(3))
+  static let ofTransactions: [ProofDefect] = Array(all.dropLast(3))
   /// An unsigned one has a check of its own.
-  static let ofNotifications = all.filter { $0.broken != .unsigned }
+  static let ofNotifications: [ProofDefect] = all.filter { $0.broken != .unsigned }
 }

@@ -16,7 +16,7 @@ struct StatusRule: Sendable {
     self.isHyphenated = isHyphenated
   }
 
-  static let all = [
+  static let all: [StatusRule] = [
     StatusRule(21000, isFinal: false), StatusRule(21003, isFinal: true), StatusRule(21004, isFinal: false),
     StatusRule(21005, isFinal: false),
     // Each environment points to the other one.

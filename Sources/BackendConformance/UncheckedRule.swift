@@ -26,7 +26,7 @@ package struct UncheckedRule: Sendable, Encodable {
     place = ConformanceSource.yourBackend(section).description
   }
 
-  package static let all = [
+  package static let all: [UncheckedRule] = [
     UncheckedRule(
       "a decision is made on what was written, and on no replica that is behind", "What is easily missed",
       "no request makes a replica fall behind"),

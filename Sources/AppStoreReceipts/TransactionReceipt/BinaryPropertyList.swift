@@ -142,8 +142,10 @@ struct BinaryPropertyList {
   private func utf16(_ range: Range<Int>) throws(ReceiptDecodingError) -> String {
     var text = ""
     var decoder = UTF16()
-    var units = stride(from: range.lowerBound, to: range.upperBound, by: 2)
-      .lazy.map { UInt16(cursor.bytes[$0]) << 8 | UInt16(cursor.bytes[$0 + 1]) }.makeIterator()
+    let places = stride(from: range.lowerBound, to: range.upperBound, by: 2)
+    // With its type, because the compiler takes 0.3 s to find it.
+    let unit: (Int) -> UInt16 = { UInt16(cursor.bytes[$0]) << 8 | UInt16(cursor.bytes[$0 + 1]) }
+    var units = places.lazy.map(unit).makeIterator()
     while true {
       switch decoder.decode(&units) {
       case .scalarValue(let scalar) where scalar != "\0": text.unicodeScalars.append(scalar)

@@ -7,7 +7,7 @@ import PurchaseSyncTesting
 
 extension BrokenBackend {
   /// Bugs by which one defect of a signature is overlooked, in one kind of document.
-  static let defects =
+  static let defects: [BrokenBackend] =
     ProofDefect.ofTransactions.map { defect in
       BrokenBackend(
         "proof-" + defect.bug, "of a transaction: \(defect.overlooks)",

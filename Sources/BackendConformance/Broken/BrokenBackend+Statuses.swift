@@ -4,7 +4,7 @@ import PurchaseSyncTesting
 
 extension BrokenBackend {
   /// Bugs about the statuses of `verifyReceipt`, and about what its answers hold.
-  static let statuses =
+  static let statuses: [BrokenBackend] =
     StatusRule.all.map { rule in
       BrokenBackend(
         "status-\(rule.status)-\(rule.isFinal ? "waits" : "rejects")",

@@ -128,7 +128,7 @@ extension BrokenBackend {
   ]
 
   /// Bugs by which a claim is taken that lacks something.
-  static let badClaims = ClaimDefect.all.map { defect in
+  static let badClaims: [BrokenBackend] = ClaimDefect.all.map { defect in
     BrokenBackend(
       "takes-" + defect.word, "a claim \(defect.what) is pending, and not refused",
       hooks: BrokenHooks(before: { mock, call in

@@ -23,14 +23,15 @@ public struct BrokenBackend: RawRepresentable, CaseIterable, Sendable, Hashable 
   }
 
   /// All of them, by what they do wrong.
-  public static let allCases: [BrokenBackend] =
-    orders + orderKeys + orderLists + orderStates + registrations + strangers + replies + claims + ids
-    + statuses
-    + chains + defects
-    + owners + claimedOrders + chainOwners + devices + adoptions
-    + refunds + refundedParts + notifications + notices + consent + subscriptions + periods + graces + bundles
-    + seats + restarts + forms + answers + texts + badClaims + races + candidates + ownerRows + statements
-    + mistakes + payments
+  public static let allCases: [BrokenBackend] = lists.flatMap(\.self)
+
+  private static let lists: [[BrokenBackend]] = [
+    orders, orderKeys, orderLists, orderStates, registrations, strangers, replies, claims, ids,
+    statuses, chains, defects, owners, claimedOrders, chainOwners, devices, adoptions, refunds,
+    refundedParts, notifications, notices, consent, subscriptions, periods, graces, bundles, seats,
+    restarts, forms, answers, texts, badClaims, races, candidates, ownerRows, statements, mistakes,
+    payments,
+  ]
 
   /// Whether both are the same bug.
   public static func == (left: BrokenBackend, right: BrokenBackend) -> Bool {

@@ -6,7 +6,7 @@ extension ConformanceCheck {
   private static let rows = ConformanceSource.yourBackend("Who gets it")
 
   /// Whose the transactions of a bundle are, if only one of them, or none, names the payer.
-  static let bundleOwners = [
+  static let bundleOwners: [ConformanceCheck] = [
     ConformanceCheck(
       "bundle-named", "a subscription of a bundle is the account's that another one names by its token", rows
     ) { lab in

@@ -6,7 +6,7 @@ extension ConformanceCheck {
   private static let bundleSold = ConformanceSource.yourBackend("If a bundle is sold")
 
   /// Bundles of subscriptions: one payment, one order, several transactions.
-  static let bundles = [
+  static let bundles: [ConformanceCheck] = [
     ConformanceCheck(
       "bundle-order", "an order of a bundle is paid by a transaction of a subscription in it", bundleSold
     ) { lab in

@@ -6,7 +6,7 @@ extension ConformanceCheck {
   private static let upload = ConformanceSource.openAPI("POST", "/v1/receipts", 200)
 
   /// Which of the orders that a claim proposes a purchase without a token pays.
-  static let candidates = [
+  static let candidates: [ConformanceCheck] = [
     ConformanceCheck(
       "candidate", "a proposed purchase pays the candidate that agrees, and the verdict names it", upload
     ) { lab in

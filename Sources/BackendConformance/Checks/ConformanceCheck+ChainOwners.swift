@@ -9,7 +9,7 @@ extension ConformanceCheck {
   private static let adopted = ConformanceSource.openAPI("POST", "/v1/adoptions", 200)
 
   /// Who owns the periods of a subscription.
-  static let chainOwners = [
+  static let chainOwners: [ConformanceCheck] = [
     ConformanceCheck(
       "chain-bought-again", "a subscription that another account buys again belongs to that account", owner
     ) { lab in
@@ -111,7 +111,7 @@ extension ConformanceCheck {
   ]
 
   /// What an adoption covers, and what belongs to which device.
-  static let adoptions = [
+  static let adoptions: [ConformanceCheck] = [
     ConformanceCheck(
       "adoption-later", "a purchase of the device after an adoption is the device's", adopted
     ) { lab in

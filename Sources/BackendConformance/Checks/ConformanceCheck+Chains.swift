@@ -6,7 +6,7 @@ extension ConformanceCheck {
   private static let chains = ConformanceSource.yourBackend("If a proof is old")
 
   /// Proofs whose certificates are not valid now.
-  static let oldProofs = [
+  static let oldProofs: [ConformanceCheck] = [
     ConformanceCheck(
       "proof-chain-ended", "a proof whose certificates ended after it is granted, or asked for again", chains
     ) { lab in

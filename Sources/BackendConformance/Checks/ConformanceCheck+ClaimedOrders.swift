@@ -9,7 +9,7 @@ extension ConformanceCheck {
   private static let registered = ConformanceSource.yourBackend("Idempotency, and how long")
 
   /// Which order a payment pays, if the store does not say it or says something else.
-  static let claimedOrders = [
+  static let claimedOrders: [ConformanceCheck] = [
     ConformanceCheck(
       "claimed-order", "a purchase without a token pays the order that its claim names", owner
     ) { lab in

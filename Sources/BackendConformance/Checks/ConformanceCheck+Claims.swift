@@ -7,7 +7,7 @@ extension ConformanceCheck {
   private static let verdicts = ConformanceSource.yourBackend("Verdicts")
 
   /// A claim says what the device believes. The verified proof counts.
-  static let claims = [
+  static let claims: [ConformanceCheck] = [
     ConformanceCheck("claim-product", "the product in the proof counts, not that of the claim", proven) {
       lab in
       let other = try await lab.otherProductID()

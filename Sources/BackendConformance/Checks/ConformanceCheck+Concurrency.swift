@@ -6,7 +6,7 @@ extension ConformanceCheck {
   private static let once = ConformanceSource.yourBackend("Overview")
 
   /// Requests at the same time. `conformance --concurrent` looks deeper.
-  static let concurrency = [
+  static let concurrency: [ConformanceCheck] = [
     ConformanceCheck("parallel-uploads", "ten simultaneous uploads grant once", once) { lab in
       let (order, paid) = try await lab.paidOrder()
       let before = try await lab.held(by: .alice)

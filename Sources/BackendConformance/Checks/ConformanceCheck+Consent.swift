@@ -3,7 +3,7 @@ import PurchaseSyncTesting
 
 extension ConformanceCheck {
   /// What a parent's withdrawn consent does to purchases.
-  static let consent = [
+  static let consent: [ConformanceCheck] = [
     ConformanceCheck(
       "consent-rescinded", "a withdrawn consent takes nothing back, and what is paid is still granted",
       .yourBackend("If a parent withdraws the consent")

@@ -9,7 +9,7 @@ extension ConformanceCheck {
   private static let stranger = "com.example.stranger"
 
   /// What the store has signed with one defect, and what it has signed for another app.
-  static let defects =
+  static let defects: [ConformanceCheck] =
     ProofDefect.ofTransactions.map { defect in
       ConformanceCheck(
         "proof-" + defect.word, "a transaction grants nothing if \(defect.broken.summary)", verdicts

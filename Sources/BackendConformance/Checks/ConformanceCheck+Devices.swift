@@ -6,7 +6,7 @@ extension ConformanceCheck {
   private static let adopted = ConformanceSource.openAPI("POST", "/v1/adoptions", 200)
 
   /// Purchases of a device, and their adoption by an account.
-  static let devices = [
+  static let devices: [ConformanceCheck] = [
     ConformanceCheck("device-adopted", "an account adopts what a device bought, once", adopted) { lab in
       let device = UUID()
       try await lab.grantedToDevice(device)

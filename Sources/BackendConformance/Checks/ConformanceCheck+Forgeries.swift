@@ -7,7 +7,7 @@ extension ConformanceCheck {
   private static let receipts = ConformanceSource.openAPI("POST", "/v1/receipts", 403)
 
   /// Proofs that the store did not issue.
-  static let forgeries = [
+  static let forgeries: [ConformanceCheck] = [
     ConformanceCheck("proof-forged", "a proof with a wrong signature grants nothing", verdicts) { lab in
       try await lab.refuses { paid in
         let end = paid.jws.hasSuffix("AAAA") ? "BBBB" : "AAAA"
@@ -61,7 +61,7 @@ extension ConformanceCheck {
   ]
 
   /// What other accounts and devices must not see or do.
-  static let strangers = [
+  static let strangers: [ConformanceCheck] = [
     ConformanceCheck(
       "order-private", "another account's order cannot be read", .openAPI("GET", "/v1/orders/{number}", 403),
       needs: [.product]

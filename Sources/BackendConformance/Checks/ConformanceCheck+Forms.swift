@@ -9,7 +9,7 @@ extension ConformanceCheck {
   private static let order = "/v1/orders/{number}"
 
   /// Answers as the OpenAPI document describes them: types, times and texts.
-  static let answers = [
+  static let answers: [ConformanceCheck] = [
     ConformanceCheck(
       "form-order", "each answer about one order has the members and types of the document",
       .openAPI("POST", "/v1/orders", 201), needs: [.product]

@@ -6,7 +6,7 @@ extension ConformanceCheck {
   private static let missed = ConformanceSource.yourBackend("What is easily missed")
 
   /// When a grace ends, whose it is, and which renewal info says so.
-  static let graces = [
+  static let graces: [ConformanceCheck] = [
     ConformanceCheck(
       "grace-end", "a grace ends at its gracePeriodExpiresDate, and an entitlement says so", missed
     ) { lab in

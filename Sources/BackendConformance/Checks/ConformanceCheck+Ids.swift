@@ -6,7 +6,7 @@ extension ConformanceCheck {
   private static let byID = ConformanceSource.yourBackend("A claim without a proof")
 
   /// Claims without a proof: the store's record alone decides.
-  static let ids = [
+  static let ids: [ConformanceCheck] = [
     ConformanceCheck(
       "id-credited", "an id alone is credited to the account whose order the store's record names", byID
     ) { lab in

@@ -7,7 +7,7 @@ extension ConformanceCheck {
   private static let silent = ConformanceSource.openAPI("POST", "/v1/notifications/appstore", 503)
 
   /// What each type of notification does, and what it does not.
-  static let notices = [
+  static let notices: [ConformanceCheck] = [
     ConformanceCheck(
       "notification-reversal", "a notification that a refund is taken back gives the purchase back", taken
     ) { lab in

@@ -7,7 +7,7 @@ extension ConformanceCheck {
   private static let refused = ConformanceSource.openAPI("POST", "/v1/notifications/appstore", 422)
 
   /// Which notifications count.
-  static let notifications = [
+  static let notifications: [ConformanceCheck] = [
     ConformanceCheck(
       "notification-unsigned", "a notification that the store did not sign changes nothing", refused
     ) { lab in

@@ -7,7 +7,7 @@ extension ConformanceCheck {
   private static let rows = ConformanceSource.yourBackend("Who gets it")
 
   /// Proofs and ids that are right, and not what they are taken for.
-  static let oddProofs = [
+  static let oddProofs: [ConformanceCheck] = [
     ConformanceCheck("restored-once", "a restored purchase has an id of its own, and was paid once", rows) {
       lab in
       let product = try await lab.sharedProductID()

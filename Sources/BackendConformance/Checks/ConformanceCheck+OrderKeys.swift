@@ -10,7 +10,7 @@ extension ConformanceCheck {
   private static let conflict = ConformanceSource.openAPI("PUT", "/v1/orders/{number}", 409)
 
   /// Keys, and what an order may be for.
-  static let orderKeys = [
+  static let orderKeys: [ConformanceCheck] = [
     ConformanceCheck(
       "order-key-product", "an idempotency key is refused for another product", keys
     ) { lab in
@@ -100,7 +100,7 @@ extension ConformanceCheck {
   ]
 
   /// Orders that a device made.
-  static let registrations = [
+  static let registrations: [ConformanceCheck] = [
     ConformanceCheck(
       "register-number", "a device's order has the number device- and a UUID; others are refused", conflict,
       needs: [.product, .accounts]

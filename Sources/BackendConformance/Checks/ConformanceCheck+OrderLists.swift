@@ -8,7 +8,7 @@ extension ConformanceCheck {
   private static let moved = ConformanceSource.openAPI("POST", "/v1/orders/{number}/defer", 200)
 
   /// Pages and filters of the list.
-  static let orderLists = [
+  static let orderLists: [ConformanceCheck] = [
     ConformanceCheck(
       "order-pages-all", "the pages together have each order once", list, needs: [.product]
     ) { lab in
@@ -82,7 +82,7 @@ extension ConformanceCheck {
   ]
 
   /// Which states may follow which.
-  static let orderStates = [
+  static let orderStates: [ConformanceCheck] = [
     ConformanceCheck(
       "order-defer-late", "a cancelled order does not become deferred", moved, needs: [.product]
     ) { lab in

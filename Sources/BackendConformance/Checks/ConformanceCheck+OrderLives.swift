@@ -8,7 +8,7 @@ extension ConformanceCheck {
   private static let cancelled = ConformanceSource.openAPI("POST", "/v1/orders/{number}/cancel", 200)
 
   /// Reading, registering and ending orders.
-  static let orderLives = [
+  static let orderLives: [ConformanceCheck] = [
     ConformanceCheck("order-read", "an order is read as it was made", read, needs: [.product]) { lab in
       let order = try await lab.order(quantity: 3)
       let product = try await lab.productID()

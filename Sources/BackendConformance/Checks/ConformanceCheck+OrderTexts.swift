@@ -7,7 +7,7 @@ extension ConformanceCheck {
   private static let refused = ConformanceSource.openAPI("POST", "/v1/orders", 422)
 
   /// Texts and numbers of orders that are almost right, or very large.
-  static let orderTexts = [
+  static let orderTexts: [ConformanceCheck] = [
     ConformanceCheck(
       "order-product-case", "products are compared with their case", refused, needs: [.product]
     ) {

@@ -8,7 +8,7 @@ extension ConformanceCheck {
   private static let keys = ConformanceSource.yourBackend("Idempotency, and how long")
 
   /// Making orders.
-  static let orders = [
+  static let orders: [ConformanceCheck] = [
     ConformanceCheck("order-made", "an order has a number, a token, and is open", made, needs: [.product]) {
       lab in
       let product = try await lab.productID()

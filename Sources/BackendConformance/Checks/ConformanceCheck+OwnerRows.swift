@@ -6,7 +6,7 @@ extension ConformanceCheck {
   private static let rows = ConformanceSource.yourBackend("Who gets it")
 
   /// Whose a purchase is that another person has paid, or that comes after another one, or from a device.
-  static let ownerRows = [
+  static let ownerRows: [ConformanceCheck] = [
     ConformanceCheck(
       "claim-of-renewal", "the order of a claim about a renewal is not paid, and its account gets nothing",
       rows

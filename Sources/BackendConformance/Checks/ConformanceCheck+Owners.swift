@@ -7,7 +7,7 @@ extension ConformanceCheck {
   private static let overview = ConformanceSource.yourBackend("Overview")
 
   /// Which account gets a purchase.
-  static let sharing = [
+  static let sharing: [ConformanceCheck] = [
     ConformanceCheck(
       "receipt-two-accounts", "of a shared receipt, only claimed transactions are granted", overview
     ) { lab in
@@ -115,7 +115,7 @@ extension ConformanceCheck {
   ]
 
   /// What a verdict says about the owner, and what it must not say.
-  static let owners = [
+  static let owners: [ConformanceCheck] = [
     ConformanceCheck(
       "owner-on-device", "a device is told that a purchase is of the account that is signed in", ownerless
     ) { lab in

@@ -9,7 +9,7 @@ extension ConformanceCheck {
   private static let rounds = 20
 
   /// Two decisions at once about one payment: its owner, its order, its refund.
-  static let paymentRaces = [
+  static let paymentRaces: [ConformanceCheck] = [
     ConformanceCheck(
       "parallel-periods", "two periods that two accounts upload at once belong to one of them", missed
     ) { lab in

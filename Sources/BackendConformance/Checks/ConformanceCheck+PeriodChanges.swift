@@ -7,7 +7,7 @@ extension ConformanceCheck {
   private static let held = ConformanceSource.openAPI("GET", "/v1/entitlements", 200)
 
   /// What changes the end of a subscription, and what does not.
-  static let periodChanges = [
+  static let periodChanges: [ConformanceCheck] = [
     ConformanceCheck(
       "period-order", "an earlier period that is uploaded after a later one changes no end", held
     ) { lab in

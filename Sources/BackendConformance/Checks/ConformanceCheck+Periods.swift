@@ -8,7 +8,7 @@ extension ConformanceCheck {
   private static let told = ConformanceSource.openAPI("POST", "/v1/notifications/appstore", 200)
 
   /// When periods end, and what ends them.
-  static let periods = [
+  static let periods: [ConformanceCheck] = [
     ConformanceCheck(
       "period-refunded-alone", "the refund of an earlier period leaves the later one", parts
     ) { lab in

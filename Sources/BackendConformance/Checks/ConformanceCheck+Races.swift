@@ -6,7 +6,7 @@ extension ConformanceCheck {
   private static let once = ConformanceSource.yourBackend("Overview")
 
   /// Races whose first request has left a trace already: a row without a credit, a refund, an order.
-  static let races = [
+  static let races: [ConformanceCheck] = [
     ConformanceCheck(
       "parallel-notified", "simultaneous uploads of a purchase that a notification told of grant once", once
     ) { lab in

@@ -7,7 +7,7 @@ extension ConformanceCheck {
   private static let parts = ConformanceSource.yourBackend("If a part is refunded")
 
   /// What only a receipt proves: the store's record, by id, says whose it is and how much of it was refunded.
-  static let receiptRecords = [
+  static let receiptRecords: [ConformanceCheck] = [
     ConformanceCheck(
       "receipt-record-silent", "what only a receipt proves waits while the store answers no question by id",
       rows

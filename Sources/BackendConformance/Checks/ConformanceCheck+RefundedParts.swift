@@ -6,7 +6,7 @@ extension ConformanceCheck {
   private static let parts = ConformanceSource.yourBackend("If a part is refunded")
 
   /// Refunds of some units of a purchase, and of the rest of a period.
-  static let refundedParts = [
+  static let refundedParts: [ConformanceCheck] = [
     ConformanceCheck("refund-part", "a refund of one unit takes one unit back", parts) { lab in
       let before = try await lab.held(by: .alice)
       let (order, paid) = try await lab.paidOrder(quantity: 3)

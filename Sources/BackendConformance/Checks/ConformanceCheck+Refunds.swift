@@ -7,7 +7,7 @@ extension ConformanceCheck {
   private static let told = ConformanceSource.openAPI("POST", "/v1/notifications/appstore", 200)
 
   /// Refunds, reported by an upload or by a notification.
-  static let refunds = [
+  static let refunds: [ConformanceCheck] = [
     ConformanceCheck(
       "refund-before-upload", "a purchase that was refunded before its upload is refunded", verdicts
     ) { lab in

@@ -10,7 +10,7 @@ extension ConformanceCheck {
   }
 
   /// Requests that a backend refuses, and the form of the refusal.
-  static let refusals = [
+  static let refusals: [ConformanceCheck] = [
     ConformanceCheck(
       "auth-missing", "without credentials: 401, and a problem document", orders(401), needs: []
     ) { lab in

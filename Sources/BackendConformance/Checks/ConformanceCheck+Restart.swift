@@ -7,7 +7,7 @@ extension ConformanceCheck {
   private static let keys = ConformanceSource.yourBackend("Idempotency, and how long")
 
   /// What a restart of the backend must not change.
-  static let restarts = [
+  static let restarts: [ConformanceCheck] = [
     ConformanceCheck(
       "restart-grant", "what was granted before a restart is a duplicate after it", durable,
       needs: [.store, .restart]

@@ -6,7 +6,7 @@ extension ConformanceCheck {
   private static let seated = ConformanceSource.yourBackend("If a subscription has seats")
 
   /// Subscriptions for several people.
-  static let seats = [
+  static let seats: [ConformanceCheck] = [
     ConformanceCheck(
       "seats-added", "an order of seats is paid by those that were missing, and they add", seated
     ) { lab in

@@ -7,7 +7,7 @@ extension ConformanceCheck {
   private static let taken = ConformanceSource.openAPI("POST", "/v1/notifications/appstore", 200)
 
   /// What the fields of a refund say, alone and together.
-  static let statements = [
+  static let statements: [ConformanceCheck] = [
     ConformanceCheck("refund-full-share", "REFUND_FULL is all of it, whatever the share says", parts) { lab in
       try await takesAll(lab, ["revocationPercentage": 40_000])
     },

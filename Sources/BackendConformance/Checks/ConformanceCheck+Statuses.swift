@@ -6,7 +6,7 @@ extension ConformanceCheck {
   private static let rule = ConformanceSource.yourBackend("The 21002 rule")
 
   /// What the statuses of `verifyReceipt` mean. A backend that does not ask it about a receipt passes.
-  static let statuses =
+  static let statuses: [ConformanceCheck] =
     StatusRule.all.map { rule in
       ConformanceCheck(
         "status-\(rule.status)",

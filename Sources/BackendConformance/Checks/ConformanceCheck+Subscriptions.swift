@@ -9,7 +9,7 @@ extension ConformanceCheck {
   private static let told = ConformanceSource.openAPI("POST", "/v1/notifications/appstore", 200)
 
   /// Periods of subscriptions.
-  static let subscriptions = [
+  static let subscriptions: [ConformanceCheck] = [
     ConformanceCheck("subscription-granted", "a subscription is listed with the end of its period", held) {
       lab in
       let plan = try await lab.plans().lower

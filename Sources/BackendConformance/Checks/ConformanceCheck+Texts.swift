@@ -11,7 +11,7 @@ extension ConformanceCheck {
   private static let document = ConformanceSource.yourBackend("The HTTP protocol")
 
   /// Texts that are written in several ways, and words that a later version has.
-  static let texts = [
+  static let texts: [ConformanceCheck] = [
     ConformanceCheck("null-members", "a member that is null is one that is absent", receipts) { lab in
       let (order, paid) = try await lab.paidOrder()
       var claim = ConformanceLab.claim(paid, order: order.number)
@@ -199,7 +199,7 @@ extension ConformanceCheck {
   ]
 
   /// Claims that lack something, each with what is wrong about it.
-  static let badClaims = ClaimDefect.all.map { defect in
+  static let badClaims: [ConformanceCheck] = ClaimDefect.all.map { defect in
     ConformanceCheck("claim-" + defect.word, "a claim \(defect.what) is a 4xx", invalid, needs: []) { lab in
       let paid = ConformanceLab.Paid(transactionID: "1", productID: "x", jws: "a.b.c")
       let reply = try await lab.upload(

@@ -8,7 +8,7 @@ extension ConformanceCheck {
   private static let answer = ConformanceSource.openAPI("POST", "/v1/receipts", 200)
 
   /// What an upload grants, and that it grants once.
-  static let uploads = [
+  static let uploads: [ConformanceCheck] = [
     ConformanceCheck("upload-granted", "a paid and claimed transaction is granted", verdicts) { lab in
       let before = try await lab.held(by: .alice)
       let (order, _) = try await lab.grantedOrder()

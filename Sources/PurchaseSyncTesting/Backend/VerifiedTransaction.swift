@@ -172,6 +172,12 @@ package struct VerifiedTransaction: Sendable, Hashable {
     return min(expiresDate, revocationDate ?? .max)
   }
 
+  /// What it says of its seats: the greater of two counts.
+  private var seats: (toldAt: Int64, revoked: Int) { (seatsToldAt ?? 0, revokedSeats ?? 0) }
+
+  /// What it says of its share: the greater of two counts.
+  private var share: (toldAt: Int64, refunded: RefundedShare) { (shareToldAt ?? 0, refundedShare ?? .whole) }
+
   /// This statement merged with another one about the same transaction. The result does not depend on order and
   /// repetition.
   ///
@@ -202,17 +208,11 @@ package struct VerifiedTransaction: Sendable, Hashable {
     result.isConsumable = newer.isConsumable ?? older.isConsumable
     result.appAccountToken = newer.appAccountToken ?? older.appAccountToken
     result.isOneOfSeveral = newer.isOneOfSeveral || older.isOneOfSeveral
-    let counting = [newer, older].filter { $0.seatsToldAt != nil }
-      .max { ($0.seatsToldAt ?? 0, $0.revokedSeats ?? 0) < ($1.seatsToldAt ?? 0, $1.revokedSeats ?? 0) }
+    let counting = [newer, older].filter { $0.seatsToldAt != nil }.max { $0.seats < $1.seats }
     (result.revokedSeats, result.seatsToldAt) = (counting?.revokedSeats, counting?.seatsToldAt)
     // A document that cannot say how much does not make a part the whole.
     if newer.revocationDate != nil, newer.revocationDate == older.revocationDate {
-      let saying = [newer, older].filter { $0.shareToldAt != nil }
-        .max {
-          ($0.shareToldAt ?? 0, $0.refundedShare ?? .whole) < (
-            $1.shareToldAt ?? 0, $1.refundedShare ?? .whole
-          )
-        }
+      let saying = [newer, older].filter { $0.shareToldAt != nil }.max { $0.share < $1.share }
       (result.refundedShare, result.shareToldAt) = (saying?.refundedShare, saying?.shareToldAt)
     }
     if newer.toldAt == older.toldAt {

@@ -16,9 +16,7 @@ enum SHABlocks {
       let mixed = mix(words, state)
       for index in state.indices { state[index] = state[index] &+ mixed[index] }
     }
-    return state.flatMap { word in
-      (0..<4).map { UInt8(truncatingIfNeeded: word >> UInt32(24 - 8 * $0)) }
-    }
+    return state.flatMap(\.bigEndianBytes)
   }
 
   /// Rotated to the left.
@@ -29,12 +27,19 @@ enum SHABlocks {
     var padded = message + [0x80]
     padded += [UInt8](repeating: 0, count: (120 - padded.count % 64) % 64)
     let bits = UInt64(message.count) * 8
-    return padded + (0..<8).map { UInt8(truncatingIfNeeded: bits >> UInt64(56 - 8 * $0)) }
+    return padded + bits.bigEndianBytes
   }
 
   private static func words(of block: ArraySlice<UInt8>) -> [UInt32] {
     stride(from: block.startIndex, to: block.endIndex, by: 4).map { start in
       block[start..<start + 4].reduce(0) { $0 << 8 | UInt32($1) }
     }
+  }
+}
+
+extension FixedWidthInteger {
+  /// The bytes, the highest first.
+  var bigEndianBytes: [UInt8] {
+    stride(from: Self.bitWidth - 8, through: 0, by: -8).map { UInt8(truncatingIfNeeded: self >> $0) }
   }
 }

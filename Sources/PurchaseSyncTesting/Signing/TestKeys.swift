@@ -26,7 +26,8 @@ enum TestKeys {
   /// The bytes of hexadecimal digits.
   private static func bytes(_ digits: String) -> [UInt8] {
     let nibbles = digits.compactMap(\.hexDigitValue)
-    return stride(from: 0, to: nibbles.count - 1, by: 2).map { UInt8(nibbles[$0] << 4 | nibbles[$0 + 1]) }
+    let pairs = stride(from: 0, to: nibbles.count - 1, by: 2)
+    return pairs.map { (place: Int) -> UInt8 in UInt8(nibbles[place] << 4 | nibbles[place + 1]) }
   }
 
   private static let modulus =

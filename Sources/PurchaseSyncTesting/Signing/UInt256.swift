@@ -72,9 +72,5 @@ extension UInt256 {
   }
 
   /// 32 bytes, the highest first.
-  var bigEndian: [UInt8] {
-    [w3, w2, w1, w0].flatMap { word in
-      (0..<8).map { UInt8(truncatingIfNeeded: word >> UInt64(56 - 8 * $0)) }
-    }
-  }
+  var bigEndian: [UInt8] { [w3, w2, w1, w0].flatMap(\.bigEndianBytes) }
 }
