@@ -25,16 +25,25 @@ package enum BrokenMatrix {
   /// Which checks are run apart from the one that is about a bug.
   package enum Others: Sendable, Hashable {
     case all
-    /// So many for each backend, other ones with another seed, and each check alone.
+    /// So many for each backend, other ones with another seed. Each check alone, and time passes as the seed says.
     case sample(Int, seed: UInt64)
 
     fileprivate func checks(for backend: String, about finder: String) -> [ConformanceCheck] {
-      guard case .sample(let count, let seed) = self else { return ConformanceCheck.all }
-      // FNV-1a: of two backends, each has a sample of its own.
-      let own = backend.utf8.reduce(seed) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
-      var generator = SplitMix64(seed: own)
+      guard case .sample(let count, _) = self else { return ConformanceCheck.all }
+      var generator = SplitMix64(seed: seed(for: backend))
       let drawn = Set(ConformanceCheck.all.map(\.name).shuffled(using: &generator).prefix(count))
       return ConformanceCheck.all.filter { $0.name == finder || drawn.contains($0.name) }
+    }
+
+    /// FNV-1a: of two backends, or two checks, each has a seed of its own.
+    private func seed(for name: String) -> UInt64 {
+      guard case .sample(_, let seed) = self else { return 0 }
+      return name.utf8.reduce(seed) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+    }
+
+    /// The clock of a backend for this check; nil for the system's.
+    fileprivate func clock(for backend: String, about check: String) -> SlowClock? {
+      self == .all ? nil : SlowClock(seed: seed(for: backend + " " + check))
     }
   }
 
@@ -55,7 +64,8 @@ package enum BrokenMatrix {
     let alone = others != .all
     var failed: [Failure] = []
     for part in alone ? checks.map({ [$0] }) : [checks] {
-      failed += try await failures(ConformanceFixture(broken), of: part)
+      let clock = others.clock(for: backend, about: part[0].name)
+      failed += try await failures(ConformanceFixture(broken, clock: clock), of: part)
     }
     // A race needs requests that overlap, which a busy machine may run one after another.
     let finder = ConformanceCheck.all.filter { $0.name == row.finder }

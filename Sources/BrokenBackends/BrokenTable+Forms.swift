@@ -43,8 +43,9 @@ extension BrokenTable {
     row(
       "ends-in-seconds", "entitlement-end",
       """
-      id-of-chain chain-on-device chain-adopted subscription-renewed subscription-renewal-owner
-      subscription-renewal-notified chain-first-late period-extended grace-end
+      id-of-chain chain-on-device chain-adopted subscription-granted subscription-renewed
+      subscription-renewal-owner subscription-renewal-notified chain-first-late period-extended period-order
+      grace-end form-entitlements
       """),
     row("all-in-sandbox", "entitlement-place", ""),
     row("retry-in-milliseconds", "retry-after-seconds", ""),

@@ -14,16 +14,22 @@ package final class ConformanceFixture: Sendable {
   package let backend: DirectTransport
   private let hooks: BrokenHooks?
   private let environment: StoreEnvironment
+  private let now: @Sendable () -> Timestamp
   private let storeServer: MockServer
   /// How long the kit has paused.
   package let paused = Locked(Duration.zero)
 
-  package convenience init(_ broken: BrokenBackend? = nil) throws { try self.init(hooks: broken?.hooks) }
+  package convenience init(_ broken: BrokenBackend? = nil, clock: SlowClock? = nil) throws {
+    try self.init(hooks: broken?.hooks, clock: clock)
+  }
 
-  package init(hooks: BrokenHooks?, environment: StoreEnvironment = .production) throws {
-    (self.hooks, self.environment) = (hooks, environment)
+  /// - Parameter clock: The clock of the store and of the backend: the system's unless it is given.
+  package init(
+    hooks: BrokenHooks?, environment: StoreEnvironment = .production, clock: SlowClock? = nil
+  ) throws {
+    (self.hooks, self.environment, now) = (hooks, environment, clock?.now ?? Timestamp.wallClock)
     directory = try TemporaryDirectory()
-    storeServer = try Self.server(directory.path("store.sqlite"), nil, environment)
+    storeServer = try Self.server(directory.path("store.sqlite"), nil, environment, now)
     store = DirectTransport()
     store.begin(storeServer)
     backend = DirectTransport()
@@ -31,7 +37,7 @@ package final class ConformanceFixture: Sendable {
   }
 
   private func startBackend() throws {
-    let server = try Self.server(directory.path("backend.sqlite"), hooks, environment)
+    let server = try Self.server(directory.path("backend.sqlite"), hooks, environment, now)
     server.verify(by: StoreOverHTTP(server: storeServer))
     backend.begin(server)
   }
@@ -39,11 +45,12 @@ package final class ConformanceFixture: Sendable {
   package func setFaults(_ faults: FaultPlan) { backend.server?.setFaults(faults) }
 
   private static func server(
-    _ path: String, _ hooks: BrokenHooks?, _ environment: StoreEnvironment
+    _ path: String, _ hooks: BrokenHooks?, _ environment: StoreEnvironment,
+    _ now: @escaping @Sendable () -> Timestamp
   ) throws -> MockServer {
     try MockServer(
       databasePath: path, products: products, bundleID: "com.example.app", environment: environment, seed: 5,
-      broken: hooks)
+      broken: hooks, now: now)
   }
 
   private static var products: [StoreProduct] {

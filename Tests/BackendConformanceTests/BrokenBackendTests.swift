@@ -13,8 +13,8 @@ import Testing
 @Suite struct BrokenBackendTests {
   private func failures(_ bug: String?, of checks: [ConformanceCheck]) async throws -> [String] {
     let broken = try bug.map { try #require(BrokenBackend(rawValue: $0), "no such bug") }
-    let run = ConformanceRun(ConformanceLab(try ConformanceFixture(broken).site))
-    let findings = await run.findings(of: checks)
+    let fixture = try ConformanceFixture(broken, clock: SlowClock(seed: 1))
+    let findings = await ConformanceRun(ConformanceLab(fixture.site)).findings(of: checks)
     #expect(findings.allSatisfy { $0.result != .skipped })
     for finding in findings where finding.result == .failed {
       #expect(finding.expected?.isEmpty == false && finding.exchanges?.isEmpty == false)

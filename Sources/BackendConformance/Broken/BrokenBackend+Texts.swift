@@ -34,9 +34,10 @@ extension BrokenBackend {
         response.body = Array(ConformanceLab.with(problem, "status", 400).data)
       })),
     BrokenBackend(
-      "ends-in-seconds", "the end of a subscription is in seconds",
+      "ends-in-seconds", "the end of a subscription is in seconds, with a fraction",
       hooks: changingEntitlements { item in
-        if case .integer(let end)? = item["expiresAt"] { item["expiresAt"] = .integer(end / 1_000) }
+        guard case .integer(let end)? = item["expiresAt"] else { return }
+        item["expiresAt"] = .number("\(Double(end) / 1_000)")
       }),
     BrokenBackend(
       "all-in-sandbox", "each entitlement is called one of the sandbox",
