@@ -32,8 +32,12 @@ import Testing
   func `a planted race is found, and shown by two answers`(
     name: String, request: String, count: Int
   ) async throws {
-    let (_, verdict) = try await verdict(name)
-    let first = try #require(verdict.contradictions.first)
+    var contradictions: [String] = []
+    // A race needs requests that overlap, which a busy machine may run one after another.
+    for _ in 0..<20 where contradictions.isEmpty {
+      contradictions = try await verdict(name).verdict.contradictions
+    }
+    let first = try #require(contradictions.first)
     #expect(first.contains(request))
     #expect(first.split(separator: "\n").count == count + 1)
   }
