@@ -17,10 +17,17 @@ struct ConformanceCommand {
       let run = ConformanceRun(lab)
       if let code = await unready(lab) { return code }
       let page = ConformancePage(isQuiet: options.json)
-      let findings = await run.findings(of: options.checks, show: page.show)
+      // The check that runs is ended first: it puts back the store's clock and its answers.
+      Interruption.shared.watch()
+      let findings = await run.findings(
+        of: options.checks, while: { !Interruption.shared.isAsked }, show: page.show)
       if options.json { Terminal.line(try JSONOutput.document(findings)) }
       if let file = options.junit { try JUnitReport(findings).write(to: file) }
       page.summarize(findings)
+      if let code = Interruption.shared.exitCode {
+        Terminal.complain("interrupted: \(options.checks.count - findings.count) checks were not made")
+        return code
+      }
       return Self.code(of: findings)
     } catch let error as InputError {
       return error.tell()

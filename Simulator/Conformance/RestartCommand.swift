@@ -26,6 +26,12 @@ struct RestartCommand: Sendable {
         continuation.resume(returning: unsafe system("exec 1>&2 </dev/null\n" + command))
       }
     }
+    // Ctrl-C in a terminal reaches the command, too, and here it is ignored while `system` waits.
+    let signal = status & 0x7F
+    if signal != 0 {
+      Interruption.shared.stop(code: 128 + signal)
+      throw InputError(message: "signal \(signal) ended it", code: 128 + signal)
+    }
     guard status == 0 else {
       throw InputError(message: "it ended with \(status >> 8 & 0xFF)", code: ExitCode.internal)
     }

@@ -63,16 +63,21 @@ extension ConformanceLab {
     return all
   }
 
-  /// A subscription without a trial, and one of the same group with a higher level.
+  /// A subscription without a trial, and one of the same group with a higher level. A count leaves out what ends within an
+  /// hour, so their periods are longer.
   func plans() async throws -> (lower: String, higher: String) {
-    let plans = try await allProducts().filter { $0["kind"]?.string == "Auto-Renewable Subscription" }
+    let plans = try await allProducts().filter { product in
+      guard case .integer(let period)? = product["periodMilliseconds"] else { return false }
+      return product["kind"]?.string == "Auto-Renewable Subscription" && period > 2 * 3_600_000
+    }
     func level(_ plan: JSONValue) -> Int64 {
       if case .integer(let level)? = plan["level"] { level } else { 1 }
     }
     let basic = plans.filter { $0["trialMilliseconds"] == nil }.max { level($0) < level($1) }
     let high = plans.first { $0["groupID"] == basic?["groupID"] && level($0) < basic.map(level) ?? 0 }
     guard let lower = basic?["id"]?.string, let higher = high?["id"]?.string else {
-      throw ConformanceFailure("two subscriptions of one group and different levels in the store's list")
+      throw ConformanceFailure(
+        "two subscriptions of one group, of different levels and more than two hours, in the store's list")
     }
     return (lower, higher)
   }
@@ -258,6 +263,32 @@ extension ConformanceLab {
     let end = try await ask("DELETE", "admin/faults")
     try expect(end.status == 200, "200 of the store, for the end of its faults")
     return try result.get()
+  }
+
+  /// Lets the store post no notifications until `resumeNotifications`: a check posts those that it is about. A backend that
+  /// also gets them from the store knows of a refund before the check has looked.
+  func pauseNotifications() async {
+    let versions = await notifications("GET")
+    // After a restart of a store that is also the backend, they are paused again.
+    pausedVersions = pausedVersions ?? versions
+    await notifications("PUT", ["versions": []])
+  }
+
+  /// Lets the store post notifications of the same versions as before.
+  func resumeNotifications() async {
+    guard let versions = pausedVersions else { return }
+    pausedVersions = nil
+    await notifications("PUT", ["versions": versions])
+  }
+
+  /// Asks for the store's settings, or changes them. Nil without an answer: the checks say that they lack the store.
+  @discardableResult
+  private func notifications(_ method: String, _ settings: JSONValue? = nil) async -> JSONValue? {
+    do {
+      return try await ask(method, "store/notifications", settings).json?["versions"]
+    } catch {
+      return nil
+    }
   }
 
   func ask(_ method: String, _ path: String, _ json: JSONValue? = nil) async throws -> Reply {

@@ -48,6 +48,8 @@ package actor ConformanceLab {
 
   package nonisolated let site: ConformanceSite
   private var records: [Record] = []
+  /// When the check began, in milliseconds since 1970.
+  private(set) var began = ConformanceLab.now
   private var count = 0
   private let run: String
   var products: [JSONValue]?
@@ -55,6 +57,8 @@ package actor ConformanceLab {
   private var hasWritten = false
   /// Whether a check lets the store answer no question of the backend.
   var isStoreSilenced = false
+  /// The versions of the notifications that the store posts after the run; nil while it posts them.
+  var pausedVersions: JSONValue?
   /// The environment that the last claim about each transaction has named.
   var claimedEnvironments: [String: String] = [:]
 
@@ -63,8 +67,8 @@ package actor ConformanceLab {
     (self.site, self.run) = (site, run)
   }
 
-  /// Forgets the recorded exchanges.
-  package func begin() { records = [] }
+  /// A check begins: forgets the recorded exchanges.
+  package func begin() { (records, began) = ([], Self.now) }
 
   /// The exchanges since `begin`, without credentials and proofs.
   package var exchanges: [Exchange] {
@@ -214,5 +218,6 @@ package actor ConformanceLab {
     } catch {
       throw ConformanceFailure("that the restart command brings the backend back: \(error)")
     }
+    if pausedVersions != nil { await pauseNotifications() }
   }
 }

@@ -36,16 +36,22 @@ package struct ConformanceRun: Sendable {
 
   package init(_ lab: ConformanceLab) { self.lab = lab }
 
-  /// Makes these checks in their order and calls `show` after each.
+  /// Makes these checks in their order and calls `show` after each. Meanwhile the store posts no notifications.
+  /// - Parameter goesOn: Asked before each check: whether it is still to be made.
   package func findings(
-    of checks: [ConformanceCheck], show: (ConformanceFinding) -> Void = { _ in }
+    of checks: [ConformanceCheck], while goesOn: () -> Bool = { true },
+    show: (ConformanceFinding) -> Void = { _ in }
   ) async -> [ConformanceFinding] {
+    await lab.pauseNotifications()
     var findings: [ConformanceFinding] = []
-    for check in checks {
+    for check in checks where goesOn() {
       let finding = await finding(of: check)
+      // The end of the run may be what failed it: it also ends the command that restarts the backend.
+      guard finding.result != .failed || goesOn() else { break }
       findings.append(finding)
       show(finding)
     }
+    await lab.resumeNotifications()
     return findings
   }
 

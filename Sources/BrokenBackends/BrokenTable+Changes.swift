@@ -152,7 +152,7 @@ extension BrokenTable {
       """
       id-of-chain chain-on-device chain-adopted subscription-renewed subscription-renewal-owner
       subscription-renewal-notified entitlement-end chain-first-late period-extended period-order
-      grace-end
+      grace-end period-over-soon
       """),
     row("refund-ends-chain", "period-refunded-alone", "upgrade-cancelled refund-full-replaced"),
     row("ends-an-hour-late", "period-over-lately", ""),

@@ -45,7 +45,7 @@ extension BrokenTable {
       """
       id-of-chain chain-on-device chain-adopted subscription-granted subscription-renewed
       subscription-renewal-owner subscription-renewal-notified chain-first-late period-extended period-order
-      grace-end form-entitlements
+      grace-end form-entitlements period-over-soon
       """),
     row("all-in-sandbox", "entitlement-place", ""),
     row("retry-in-milliseconds", "retry-after-seconds", ""),

@@ -2,6 +2,7 @@ import AppStoreReceipts
 import BackendConformance
 import Foundation
 import LoopbackHTTP
+import PurchaseQueue
 import PurchaseSQLite
 import PurchaseSync
 package import PurchaseSyncTesting
@@ -93,6 +94,10 @@ package struct RightVariant: Sendable, CustomStringConvertible {
         return with(json, "expiresAt", .integer(made + 3_600_000))
       }),
     RightVariant(
+      name: "a subscription of an earlier run ends",
+      about: ["plan-downgraded", "parallel-periods", "grace-end"],
+      hooks: endingSubscriptions),
+    RightVariant(
       name: "refusals are 400 or 409 in place of 422",
       about: ["order-product", "upload-malformed", "no-such-proof", "register-path"],
       hooks: BrokenHooks(answers: { response, call, _ in
@@ -120,6 +125,29 @@ package struct RightVariant: Sendable, CustomStringConvertible {
         }
       })),
   ]
+
+  /// Every second list of entitlements lacks one that ends in ten minutes.
+  private static var endingSubscriptions: BrokenHooks {
+    let isListed = Locked(false)
+    return BrokenHooks(answers: { response, call, mock in
+      guard call.request.path == "/v1/entitlements",
+        isListed.withLock({
+          $0.toggle(); return $0
+        })
+      else { return }
+      let end = Timestamp.wallClock().adding(milliseconds: 600_000).milliseconds
+      let ending = mock.store.products.values.filter { $0.kind == .autoRenewable }.map {
+        product -> JSONValue in
+        [
+          "productID": .string(product.id), "quantity": 1, "expiresAt": .integer(end),
+          "sandbox": false,
+        ]
+      }
+      try changeJSON(of: &response, to: call) { json in
+        with(json, "entitlements", .array((json["entitlements"]?.array ?? []) + ending))
+      }
+    })
+  }
 
   private static let cursor = "a+b&c=%2F "
   private static let mark = "n°1+&=#"

@@ -1,3 +1,4 @@
+import AppStoreReceipts
 import BackendConformance
 import CommandLineTools
 import CommandTestSupport
@@ -106,6 +107,48 @@ import Testing
         #expect(!result.output.contains("a-wrong-one"))
       }
     }
+  }
+
+  private func postedVersions(_ base: String) async throws -> JSONValue? {
+    var options = ConformanceOptions()
+    options.backend = base
+    return try await ConformanceLab(options).send("GET", "store/notifications", as: .anonymous).json?[
+      "versions"]
+  }
+
+  /// A backend that gets them knows of a refund before the check has looked.
+  @Test func `the store posts no notifications while a backend is checked, and posts them afterwards`()
+    async throws
+  {
+    _ = try await Served.world { server, lab, _ in
+      server.withStore { $0.notifications.versions = [.one, .two] }
+      let names: Set = ["refund-of-shared", "bundle-named", "refund-notified"]
+      let findings = await ConformanceRun(lab).findings(
+        of: ConformanceCheck.all.filter { names.contains($0.name) })
+      #expect(findings.map(\.result) == [.passed, .passed, .passed])
+      #expect(server.withStore { $0.notifications.waiting.isEmpty })
+      #expect(server.withStore { $0.notifications.versions } == [.one, .two])
+    }
+  }
+
+  @Test func `an interrupted run leaves the store without notifications`() async throws {
+    let (serve, base) = try Served.start()
+    defer { if serve.isRunning { serve.terminate() } }
+    let (run, output) = try Program.simulator.start(
+      ["conformance", "--backend", base], in: FileManager.default.temporaryDirectory.path)
+    var text = ""
+    while !text.contains("  ok ") {
+      let data = output.fileHandleForReading.availableData
+      guard !data.isEmpty else { break }
+      text += String(decoding: data, as: UTF8.self)
+    }
+    #expect(try await postedVersions(base) == [])
+    kill(run.processIdentifier, SIGINT)
+    text += String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    run.waitUntilExit()
+    #expect(run.terminationReason == .exit && run.terminationStatus == 130)
+    #expect(text.contains(" checks passed") && !text.contains("security: "))
+    #expect(try await postedVersions(base) == [2])
   }
 
   @Test func `random requests make orders, and it is told how many were accepted`() async throws {

@@ -221,7 +221,7 @@ extension BrokenBackend {
 
   // MARK: Credits and facts
 
-  /// The share of the first refund of this transaction that a planted bug heard of, in thousandths of a percent.
+  /// The share of the first refund of this transaction that a planted bug has seen, in thousandths of a percent.
   private static func knownShare(of facts: VerifiedTransaction, _ mock: MockState) -> Int? {
     mock.brokenMemory.shares[facts.transactionID]?.first
   }

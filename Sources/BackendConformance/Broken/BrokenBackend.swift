@@ -25,6 +25,7 @@ public struct BrokenBackend: RawRepresentable, CaseIterable, Sendable, Hashable 
   /// All of them, by what they do wrong.
   public static let allCases: [BrokenBackend] = lists.flatMap(\.self)
 
+  /// Apart from `allCases`, with its type: the compiler infers the type of a long expression slowly.
   private static let lists: [[BrokenBackend]] = [
     orders, orderKeys, orderLists, orderStates, registrations, strangers, replies, claims, ids,
     statuses, chains, defects, owners, claimedOrders, chainOwners, devices, adoptions, refunds,

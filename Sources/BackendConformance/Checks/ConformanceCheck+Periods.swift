@@ -39,7 +39,13 @@ extension ConformanceCheck {
       let paid = try await lab.withClock(movedBy: -length + 600_000) {
         try await lab.pay(token: nil, storeAccount: lab.unique("apple"), product: plan)
       }
-      try await lab.gaining(1, of: plan) { try await lab.settle(paid, to: "granted") }
+      // A count leaves out what ends within the hour: nothing that lasts longer is added to it.
+      try await lab.gaining(0, of: plan) { try await lab.settle(paid, to: "granted") }
+      let end = JWSText.payload(of: paid.jws)?["expiresDate"]
+      let listed = try await lab.entitlements(of: plan, by: .alice).filter { $0["expiresAt"] == end }
+      try expect(
+        listed.count == 1 && listed[0]["quantity"] == 1,
+        "one entitlement of 1 with the expiresAt \(end?.text ?? "of its proof")")
     },
     ConformanceCheck(
       "period-lapsed-owner", "a period that is over fulfils no order of another account", verdicts

@@ -37,7 +37,8 @@ package final class Interruption: Sendable {
   /// From now on the first signal does not end the process. The second one does.
   package func watch() {
     for number in [SIGINT, SIGTERM, SIGHUP] {
-      signal(number, SIG_IGN)
+      // A handler: what is ignored here would stay ignored in the programs that are started.
+      signal(number) { _ in }
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
       source.setEventHandler { [self] in asked(number) }
       source.resume()
