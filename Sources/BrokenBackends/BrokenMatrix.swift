@@ -25,7 +25,7 @@ package enum BrokenMatrix {
   /// Which checks are run apart from the one that is about a bug.
   package enum Others: Sendable, Hashable {
     case all
-    /// So many for each backend, other ones with another seed. Each check alone, and time passes as the seed says.
+    /// So many for each backend, other ones with another seed.
     case sample(Int, seed: UInt64)
 
     fileprivate func checks(for backend: String, about finder: String) -> [ConformanceCheck] {
@@ -35,23 +35,27 @@ package enum BrokenMatrix {
       return ConformanceCheck.all.filter { $0.name == finder || drawn.contains($0.name) }
     }
 
-    /// FNV-1a: of two backends, or two checks, each has a seed of its own.
-    private func seed(for name: String) -> UInt64 {
-      guard case .sample(_, let seed) = self else { return 0 }
-      return name.utf8.reduce(seed) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
-    }
+    /// A clock for this run of this backend.
+    fileprivate func clock(for run: String) -> SlowClock { SlowClock(seed: seed(for: run)) }
 
-    /// The clock of a backend for this check; nil for the system's.
-    fileprivate func clock(for backend: String, about check: String) -> SlowClock? {
-      self == .all ? nil : SlowClock(seed: seed(for: backend + " " + check))
+    /// FNV-1a: of two runs each has a seed of its own.
+    private func seed(for run: String) -> UInt64 {
+      var start: UInt64 = 0
+      if case .sample(_, let seed) = self { start = seed }
+      return run.utf8.reduce(start) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
     }
   }
 
-  /// Runs the checks against this backend; of a right variant all of them.
+  /// Runs the checks against this backend, one after the other in one account; of a right variant all of them. Time
+  /// passes as the seed says.
+  ///
+  /// A check of a sample that disagrees with the row runs once more with a backend of its own, and that result counts:
+  /// what a row says of checks that follow others is true of all of them, and not of the few that were drawn.
   /// - Throws: If there is none of that name, or its files cannot be made.
   package static func verdict(on backend: String, others: Others = .all) async throws -> Verdict {
     if let variant = RightVariant.all.first(where: { $0.name == backend }) {
-      let failed = try await failures(ConformanceFixture(hooks: variant.hooks), of: ConformanceCheck.all)
+      let fixture = try ConformanceFixture(hooks: variant.hooks, clock: others.clock(for: backend))
+      let failed = await failures(fixture, of: ConformanceCheck.all)
       return Verdict(
         backend: backend, failed: failed,
         problems: failed.map { "fails \($0.check), and is right: it expected \($0.expected)" })
@@ -60,27 +64,33 @@ package enum BrokenMatrix {
       let broken = BrokenBackend(rawValue: backend)
     else { throw UnknownBackend(name: backend) }
     let checks = others.checks(for: backend, about: row.finder)
-    // A sample lacks checks, so none of it may see what one before it leaves in the account.
-    let alone = others != .all
-    var failed: [Failure] = []
-    for part in alone ? checks.map({ [$0] }) : [checks] {
-      let clock = others.clock(for: backend, about: part[0].name)
-      failed += try await failures(ConformanceFixture(broken, clock: clock), of: part)
+    var failed: [String: Failure] = [:]
+    func run(_ checks: [ConformanceCheck], _ run: String) async throws {
+      let fixture = try ConformanceFixture(broken, clock: others.clock(for: run))
+      for check in checks { failed[check.name] = nil }
+      for failure in await failures(fixture, of: checks) { failed[failure.check] = failure }
     }
+    try await run(checks, backend)
     // A race needs requests that overlap, which a busy machine may run one after another.
-    let finder = ConformanceCheck.all.filter { $0.name == row.finder }
-    for _ in 0..<200 where row.isRace && !failed.contains(where: { $0.check == row.finder }) {
-      failed += try await failures(ConformanceFixture(broken), of: finder)
+    let finder = checks.filter { $0.name == row.finder }
+    for attempt in 0..<200 where row.isRace && failed[row.finder] == nil {
+      try await run(finder, "\(backend) \(attempt)")
+    }
+    func problem(of check: ConformanceCheck) -> String? {
+      row.problem(of: check.name, failed: failed[check.name] != nil, inSample: others != .all)
+    }
+    if others != .all {
+      for check in checks where problem(of: check) != nil {
+        try await run([check], "\(backend) \(check.name)")
+      }
     }
     return Verdict(
-      backend: backend, failed: failed,
-      problems: row.problems(
-        ran: Set(checks.map(\.name)), failed: Set(failed.map(\.check)), alone: alone))
+      backend: backend, failed: checks.compactMap { failed[$0.name] }, problems: checks.compactMap(problem))
   }
 
   private static func failures(
     _ fixture: ConformanceFixture, of checks: [ConformanceCheck]
-  ) async throws -> [Failure] {
+  ) async -> [Failure] {
     let findings = await ConformanceRun(ConformanceLab(fixture.site)).findings(of: checks)
     return findings.filter { $0.result != .passed }.map { finding in
       Failure(check: finding.check, expected: finding.expected ?? "what the site does not have")

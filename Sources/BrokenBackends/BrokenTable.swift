@@ -19,10 +19,10 @@ package enum BrokenTable {
     /// Whether the bug is found only by requests that overlap.
     package var isRace: Bool { bug.hasPrefix("race-") }
 
-    /// Whether the check may pass although the row names it: one that sends at once may meet no overlap, and one alone
-    /// has no checks before it.
-    private func mayPass(_ check: String, alone: Bool) -> Bool {
-      check != finder && (isRace || check.hasPrefix("parallel-") || alone && behindOthers.contains(check))
+    /// Whether the check may pass although the row names it: one that sends at once may meet no overlap, and a sample may
+    /// lack the checks before it.
+    private func mayPass(_ check: String, inSample: Bool) -> Bool {
+      check != finder && (isRace || check.hasPrefix("parallel-") || inSample && behindOthers.contains(check))
     }
 
     /// The checks that may fail apart from the named ones.
@@ -32,13 +32,14 @@ package enum BrokenTable {
       return Set(paying + ["large", "restart-numbers"])
     }
 
-    /// What is against the row in a run of these checks, some of which failed; empty if it agrees.
-    /// - Parameter alone: Whether each had a backend of its own.
-    package func problems(ran: Set<String>, failed: Set<String>, alone: Bool) -> [String] {
-      let unrelated = failed.subtracting(named).subtracting(allowed).sorted()
-      let missed = named.filter { ran.contains($0) && !failed.contains($0) && !mayPass($0, alone: alone) }
-      return unrelated.map { "fails \($0), which its row does not name" }
-        + missed.map { "passes \($0), which its row names" }
+    /// What is against the row in the result of this check; nil if it agrees.
+    /// - Parameter inSample: Whether only a sample of the checks ran.
+    package func problem(of check: String, failed: Bool, inSample: Bool) -> String? {
+      let isNamed = named.contains(check)
+      if failed {
+        return isNamed || allowed.contains(check) ? nil : "fails \(check), which its row does not name"
+      }
+      return isNamed && !mayPass(check, inSample: inSample) ? "passes \(check), which its row names" : nil
     }
   }
 

@@ -39,7 +39,9 @@ import Testing
 
   /// In these samples a check leaves purchases that this bug takes during a later check, which the table does not name.
   @Test(arguments: [(12, 25), (20, 31), (20, 79)])
-  func `a check of a sample sees nothing of those before it`(count: Int, seed: UInt64) async throws {
+  func `what the checks of a sample leave in the account accuses no row`(count: Int, seed: UInt64)
+    async throws
+  {
     let verdict = try await BrokenMatrix.verdict(on: "refund-takes-all", others: .sample(count, seed: seed))
     #expect(verdict.problems == [])
   }
