@@ -194,8 +194,11 @@ import Testing
         try FileManager.default.removeItem(atPath: configuration.path + suffix)
       }
       let paid = try await store.pay(product: product, quantity: 1, accountToken: order.accountToken)
-      await #expect(throws: SyncError.queue(.replaced(path: configuration.path))) {
+      // Who meets it first gets the error. That may be the engine's own work, and then this call finds the new file.
+      do throws(SyncError) {
         try await engine.receive(paid)
+      } catch {
+        #expect(error == .queue(.replaced(path: configuration.path)))
       }
       try await engine.receive(paid)
       #expect(try await outcome(engine)?.orderNumber == order.number)
