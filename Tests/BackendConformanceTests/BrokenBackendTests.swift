@@ -33,7 +33,7 @@ import Testing
     let finder = ConformanceCheck.all.filter { $0.name == row.finder }
     var failed = try await failures(bug, of: finder)
     // A race needs requests that overlap, which a busy machine may run one after another.
-    while failed.isEmpty, row.isRace { failed = try await failures(bug, of: finder) }
+    for _ in 0..<200 where row.isRace && failed.isEmpty { failed = try await failures(bug, of: finder) }
     #expect(failed == [row.finder])
   }
 
@@ -95,7 +95,7 @@ import Testing
   }
 
   @Test(arguments: [nil, 3_600])
-  func `a backend that refuses all requests as too many passes a check`(retryAfter: Int?) async throws {
+  func `a backend that refuses all requests as too many passes no check`(retryAfter: Int?) async throws {
     let fixture = try ConformanceFixture()
     fixture.setFaults(
       FaultPlan([

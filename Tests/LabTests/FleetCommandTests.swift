@@ -18,7 +18,7 @@ import Testing
     (["--whole", "--devices", "200000"], "--devices 10000"),
     (["--retry-after", "-1s"], "--retry-after 4h"),
   ])
-  func `a wrong number is refused without a line that works`(arguments: [String], works: String) throws {
+  func `a wrong number is refused with a line that works`(arguments: [String], works: String) throws {
     let refused = Command.parse(["fleet"] + arguments)
     guard case .failure(let error) = refused else {
       Issue.record("\(arguments) was taken")
@@ -38,7 +38,7 @@ import Testing
   @Test(arguments: [
     ["--policy", "engin"], ["--clocks", "alinged"], ["--fault", "halve"], ["--foreground", "pushh"],
   ])
-  func `a misspelled name is refused without a suggestion`(arguments: [String]) throws {
+  func `a misspelled name is refused with a suggestion`(arguments: [String]) throws {
     guard case .failure(let error) = Command.parse(["fleet"] + arguments) else {
       Issue.record("\(arguments) was taken")
       return
@@ -46,7 +46,7 @@ import Testing
     #expect(error.message.contains("did you mean"))
   }
 
-  @Test func `JSON has other fields than documented`() throws {
+  @Test func `JSON has the documented fields`() throws {
     var scenario = FleetScenario()
     // Too short for a purchase to be delivered, so that the times are missing.
     (scenario.devices, scenario.outage, scenario.horizon) = (100, 60, 61)
@@ -60,7 +60,7 @@ import Testing
       ]))
   }
 
-  @Test func `a line of the table is wider than a terminal`() {
+  @Test func `a line of the table is no wider than a terminal`() {
     let results = FleetPolicyName.allCases.map { name in
       var result = FleetResult()
       (result.policy, result.peakOverCapacity, result.amplification) = (name.rawValue, 166.19, 90.68)

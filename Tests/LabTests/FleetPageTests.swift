@@ -25,7 +25,7 @@ enum FleetSample {
 
 /// The page as bytes.
 @Suite struct FleetPageTests {
-  @Test func `a text of the page ends its script, or the page asks the network for something`() throws {
+  @Test func `no text of the page ends its script, and the page asks the network for nothing`() throws {
     var page = FleetSample.page()
     page.scenario = "</script><script>alert(1)</script>"
     let html = String(decoding: try ReportPage.html(page), as: UTF8.self)
@@ -36,7 +36,7 @@ enum FleetSample {
     for placeholder in ["REPORT_JSON", "PAGE_STYLE", "PAGE_SCRIPT"] { #expect(!html.contains(placeholder)) }
   }
 
-  @Test func `a curve or a phase is missing`() throws {
+  @Test func `no curve and no phase is missing`() throws {
     let page = FleetSample.page()
     #expect(page.policies.map(\.name) == ["engine", "exponential", "segment-rule"])
     for policy in page.policies {
@@ -54,7 +54,8 @@ enum FleetSample {
 /// The page in a browser.
 @Suite(.serialized, .enabled(if: Browser.path != nil, "no Chromium is installed"))
 struct FleetBrowserTests {
-  @Test(arguments: [360, 1_280]) func `the page complains, or is wider than its window`(width: Int) throws {
+  @Test(arguments: [360, 1_280])
+  func `the page has no complaint, and is no wider than its window`(width: Int) throws {
     let page = try TemporaryDirectory.with("FleetPage") { directory in
       let script =
         "document.body.dataset.width = innerWidth;"

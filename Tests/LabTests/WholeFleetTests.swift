@@ -8,7 +8,7 @@ import Testing
 /// Whole devices against the compact model.
 @Suite struct WholeFleetTests {
   @Test(arguments: zip(FleetScenario.Clocks.allCases, [FleetScenario.Fault.outage, .lostAnswers]))
-  func `the compact model sends and delivers as whole devices do not`(
+  func `the compact model sends and delivers as whole devices do`(
     clocks: FleetScenario.Clocks, fault: FleetScenario.Fault
   ) throws {
     var scenario = FleetScenario()
@@ -26,7 +26,7 @@ import Testing
     #expect(agreement.isClose, "\(agreement)")
   }
 
-  @Test func `curves that differ agree`() {
+  @Test func `curves that differ do not agree`() {
     var (one, other) = (FleetCurves(), FleetCurves())
     (one.offered, one.delivered) = ([100, 100], [50, 100])
     other = one

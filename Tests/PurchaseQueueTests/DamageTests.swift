@@ -148,13 +148,14 @@ import Testing
       let site = Site(directory: directory, hasVault: true)
       try site.fill(["a", "b", "c"])
       try site.damage.flip("details of b", 3)
-      for suffix in ["c"] {
-        // Lost completely: its row is removed.
-        try Connection(path: site.path).execute("DELETE FROM entries WHERE key='\(suffix)'")
-      }
+      // Lost completely: its row is removed.
+      try Connection(path: site.path).execute("DELETE FROM entries WHERE key='c'")
       let queue = try site.open()
       #expect(queue.vaultProblem == nil)
       #expect(Set(try names(queue.entries(in: .account("alice")))) == ["a", "b", "c"])
+      for name in ["a", "b", "c"] {
+        #expect(try queue.entry(key(name))?.details == "details of \(name)")
+      }
       #expect(try queue.health().damaged == 0)
     }
   }

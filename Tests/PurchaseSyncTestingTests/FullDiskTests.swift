@@ -81,6 +81,8 @@ struct FullDiskTests {
     let paid = Locked<Set<String>>([])
     let failed = Locked(0)
     let errors = Locked<[String]>([])
+    // No payment fits into the file of a new store, so the first ones fail, whoever makes them.
+    try fill(server)
     DispatchQueue.concurrentPerform(iterations: 8) { worker in
       do {
         for number in 0..<20 {
@@ -98,7 +100,7 @@ struct FullDiskTests {
     #expect(errors.value == [])
     try fill(server, false)
     #expect(try unfinished(server) == paid.value)
-    #expect(paid.value.count + failed.value == 160)
+    #expect(paid.value.count + failed.value == 160 && !paid.value.isEmpty && failed.value > 0)
     server.stop()
     let next = try open()
     #expect(try unfinished(next) == paid.value)

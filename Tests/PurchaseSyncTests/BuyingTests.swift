@@ -34,17 +34,18 @@ import Testing
   @Test func `P1b an unfinished consumable that the store returns for a new order is credited once`()
     async throws
   {
-    try await BuyingFixture.with(.outage(path: "/v1/receipts", requests: 3)) { shop in
+    try await BuyingFixture.with(.outage(path: "/v1/receipts", requests: 1_000_000)) { shop in
       shop.server.withStore { $0.faults.repeatsTransactions = true }
       let engine = try await shop.open()
       let first = try await engine.begin(product: "gems", account: "alice")
       let paid = try await shop.pay(first)
       try await engine.receive(paid, for: first)
-      // Still queued: its outcome closes both orders.
       let second = try await engine.begin(product: "gems", account: "alice")
       let returned = try await shop.pay(second)
       #expect(returned.key == paid.key && second.number != first.number)
       try await engine.receive(returned, for: second)
+      #expect(try await engine.snapshot().purchases.count == 1, "its outcome closes both orders")
+      shop.server.setFaults(.none)
       #expect(try await !shop.confirm(engine, first).isAlreadyOwned)
       let outcome = try await shop.confirm(engine, second)
       #expect(outcome.isAlreadyOwned && outcome.key == paid.key)
@@ -193,16 +194,19 @@ import Testing
   @Test func `P3 a payment that comes when its reservation has given way stays with the store until it fits`()
     async throws
   {
-    try await BuyingFixture.with(.outage(path: "/v1/receipts", requests: 3)) { shop in
+    try await BuyingFixture.with(.outage(path: "/v1/receipts", requests: 1_000_000)) { shop in
       var configuration = try shop.configuration()
       configuration.limits.entries = 2
       let engine = try await shop.open(configuration)
       var orders: [PurchaseOrder] = []
       for _ in 0..<4 { orders.append(try await engine.begin(product: "gems", account: "alice")) }
+      var refused = 0
       for order in orders {
         let paid = try await shop.pay(order)
-        do { try await engine.receive(paid, for: order) } catch {}
+        do { try await engine.receive(paid, for: order) } catch SyncError.queue(.queueFull) { refused += 1 }
       }
+      #expect(refused == 2)
+      shop.server.setFaults(.none)
       for order in orders { #expect(try await shop.confirm(engine, order).verdict == .granted) }
       await engine.shutdown()
     }

@@ -170,7 +170,7 @@ import Testing
         #expect(sale == .cancelled)
         try await lab.pass(.seconds(900))
         let looks = store.listings.value
-        #expect(looks <= 2 + SheetAftermath.pauses.count)
+        #expect((1...2).contains(looks - SheetAftermath.pauses.count))
         try await lab.pass(.seconds(86_400))
         #expect(store.listings.value == looks)
         let begin = app.now
@@ -178,7 +178,7 @@ import Testing
           _ = try await shop.purchase("gems", for: "alice") { _ in .cancelled }
         }
         let seconds = Int(app.now.timeIntervalSince(begin).rounded(.up))
-        #expect(store.listings.value - looks <= seconds + 1)
+        #expect((1...seconds + 1).contains(store.listings.value - looks))
       }
     }
   }
@@ -194,7 +194,7 @@ import Testing
         let begin = app.now
         let sale = try await shop.purchase("gems", for: "alice") { _ in .cancelled }
         #expect(sale == .cancelled)
-        #expect(app.now.timeIntervalSince(begin) < 5)
+        #expect((3..<5).contains(app.now.timeIntervalSince(begin)), "it was asked, and not waited for")
       }
     }
   }

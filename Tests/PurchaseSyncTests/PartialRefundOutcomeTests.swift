@@ -198,7 +198,9 @@ import Testing
         _ = try store.refund(transactionID: id, .share(half), now: .wallClock())
       }
       let pad = try fixture.shop(Wallet(), configuration: try fixture.configuration("pad"))
-      #expect(try await pad.restore(for: "alice").map(\.unitsHeld) == [1])
+      let restored = try await pad.restore(for: "alice")
+      #expect(restored.map(\.unitsHeld) == [1])
+      #expect(restored.map(\.refundedShare) == [0.5])
       await pad.close()
     }
   }

@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test(arguments: [(3, 0, 18_000), (6, 0, 486_000), (7, 900_000, 1_200_000), (50, 900_000, 1_200_000)])
-  func `a delay leaves its range, or does not use the whole of it`(failures: Int, least: Int64, most: Int64) {
+  func `a delay stays within its range, and uses the whole of it`(failures: Int, least: Int64, most: Int64) {
     var random = SplitMix64(seed: 5)
     let delays = (0..<2_000).map { _ in
       RetryPolicy().delayMilliseconds(afterFailures: failures, using: &random)

@@ -55,11 +55,16 @@ extension BuyingFixture {
 /// A store whose sheet does what a test says.
 struct SheetStore: SellingStore {
   let inner: MockStoreClient
+  /// How often it was asked for its list.
+  var listings = Locked(0)
   var sheet: @Sendable (PurchaseOrder) async throws -> PurchaseResult
 
   var updates: AsyncStream<StoreTransaction> { inner.updates }
   func purchase(_ order: PurchaseOrder) async throws -> PurchaseResult { try await sheet(order) }
-  func unfinished() async throws -> StoreListing { try await inner.unfinished() }
+  func unfinished() async throws -> StoreListing {
+    listings.withLock { $0 += 1 }
+    return try await inner.unfinished()
+  }
   func receipt() async throws -> [UInt8]? { try await inner.receipt() }
   func refreshReceipt() async throws -> [UInt8]? { try await inner.refreshReceipt() }
   func finish(transactionIDs: [String]) async throws -> [String: FinishResult] {

@@ -120,14 +120,13 @@ import Testing
     try await BuyingFixture.with(.outage(path: "/v1/receipts", requests: 1_000_000)) { fixture in
       let wallet = Wallet()
       let shop = try shop(fixture) { try wallet.take($0) }
-      _ = try await shop.purchase("gems", for: "alice")
-      _ = try await shop.purchase("gems", for: "bob")
+      #expect(try await shop.purchase("gems", for: "alice") == .pending(.delivery))
+      #expect(try await shop.purchase("gems", for: "bob") == .pending(.delivery))
       await shop.suspend()
+      #expect(wallet.products.isEmpty)
       fixture.server.setFaults(.none)
-      try await until {
-        try await shop.drain(until: Date().addingTimeInterval(20))
-        return wallet.products == ["gems", "gems"]
-      }
+      try await shop.drain(until: Date().addingTimeInterval(3_600))
+      #expect(wallet.products == ["gems", "gems"])
       let engine = try await shop.syncEngine()
       #expect(await !engine.isFileOpen)
       await shop.close()

@@ -45,18 +45,21 @@ import Testing
   @Test func `a payment that is on its way when the sheet says cancelled is waited for`() async throws {
     try await BuyingFixture.with { fixture in
       let (wallet, selling, inner, gate) = (Wallet(), Locked<Shop?>(nil), fixture.store, Gate())
+      let listings = Locked(0)
       gate.close()
-      let store = SheetStore(inner: inner) { order in
+      let store = SheetStore(inner: inner, listings: listings) { order in
         let paid = try await inner.pay(product: "gems", quantity: 1, accountToken: order.accountToken)
         try await selling.value?.syncEngine().receive(paid)
         try await until { gate.arrivals == 1 }
+        listings.withLock { $0 = 0 }
         return .cancelled
       }
       let shop = try fixture.shop(
         wallet, store: store, transport: GatedTransport(inner: fixture.transport, gate: gate))
       selling.withLock { $0 = shop }
       async let sale = shop.purchase("gems", for: "alice")
-      try await until { gate.arrivals == 1 }
+      // The shop looks at the store when the sheet has ended: the backend answers after that.
+      try await until { gate.arrivals == 1 && listings.value > 0 }
       gate.open()
       let ended = try await sale
       #expect(ended.isFulfilled && wallet.products == ["gems"])

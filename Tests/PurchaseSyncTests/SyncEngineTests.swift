@@ -31,26 +31,27 @@ import Testing
     return nil
   }
 
-  private static let faults: [(name: String, plan: FaultPlan)] = [
-    ("no fault", .none), ("an outage", .outage(path: "/v1/receipts", requests: 3)),
-    ("a lost answer", .replyLost(path: "/v1/receipts", occurrence: 1)),
-    ("a lost request", .requestLost(path: "/v1/receipts", occurrence: 1)),
-    ("a captive portal", .captivePortal(status: 200, requests: 2, path: "/v1/receipts")),
-    ("a captive portal that forbids", .captivePortal(status: 403, requests: 2, path: "/v1/receipts")),
-    ("an endless redirect", .endlessRedirect(requests: 2)),
-    ("a huge body", .hugeBody(bytes: 3 << 20, requests: 1)),
-    ("Retry-After: -1", .refusal(status: 503, retryAfter: .seconds(-1), requests: 2)),
-    ("Retry-After: soon", .refusal(status: 429, retryAfter: .text("soon"), requests: 2)),
-    ("a status of its own", .refusal(status: 418, retryAfter: nil, requests: 1)),
-    ("wrong transactions", .oddReply(.wrongTransactions)),
-    ("a verdict that was not asked for", .oddReply(.unclaimed(.granted, transactionID: "7"))),
-    ("contradicting verdicts", .oddReply(.contradicting(.rejected, isFirst: false))),
-    ("no verdict at all", .oddReply(.partial(0))),
-    ("an unknown verdict", .oddReply(.word(Verdict(rawValue: "perhaps")))),
-    ("not yet", .oddReply(.pending(retryAfter: -5))),
-    ("an unknown order", .oddReply(.order("no such order"))),
-    ("another ledger", .oddReply(.ledgerEpoch("another"))),
-    ("more blanks than an answer has", .oddReply(.padded(bytes: 3 << 20))),
+  /// `uploads`: how many requests it takes at least until there is a verdict. The first one has the fault.
+  private static let faults: [(name: String, plan: FaultPlan, uploads: Int)] = [
+    ("no fault", .none, 1), ("an outage", .outage(path: "/v1/receipts", requests: 3), 4),
+    ("a lost answer", .replyLost(path: "/v1/receipts", occurrence: 1), 2),
+    ("a lost request", .requestLost(path: "/v1/receipts", occurrence: 1), 2),
+    ("a captive portal", .captivePortal(status: 200, requests: 2, path: "/v1/receipts"), 3),
+    ("a captive portal that forbids", .captivePortal(status: 403, requests: 2, path: "/v1/receipts"), 3),
+    ("an endless redirect", .endlessRedirect(requests: 2), 3),
+    ("a huge body", .hugeBody(bytes: 3 << 20, requests: 1), 2),
+    ("Retry-After: -1", .refusal(status: 503, retryAfter: .seconds(-1), requests: 2), 3),
+    ("Retry-After: soon", .refusal(status: 429, retryAfter: .text("soon"), requests: 2), 3),
+    ("a status of its own", .refusal(status: 418, retryAfter: nil, requests: 1), 2),
+    ("wrong transactions", .oddReply(.wrongTransactions), 2),
+    ("a verdict that was not asked for", .oddReply(.unclaimed(.granted, transactionID: "7")), 1),
+    ("contradicting verdicts", .oddReply(.contradicting(.rejected, isFirst: false)), 1),
+    ("no verdict at all", .oddReply(.partial(0)), 2),
+    ("an unknown verdict", .oddReply(.word(Verdict(rawValue: "perhaps"))), 2),
+    ("not yet", .oddReply(.pending(retryAfter: -5)), 2),
+    ("an unknown order", .oddReply(.order("no such order")), 1),
+    ("another ledger", .oddReply(.ledgerEpoch("another")), 1),
+    ("more blanks than an answer has", .oddReply(.padded(bytes: 3 << 20)), 2),
   ]
 
   @Test(arguments: LongTests.some(Array(0..<20), every: 4))
@@ -74,6 +75,7 @@ import Testing
       #expect(left == SyncSnapshot())
       await engine.shutdown()
       let log = try fixture.snapshot()
+      #expect(log.requests["POST /v1/receipts"] ?? 0 >= Self.faults[fault].uploads)
       #expect(log.credits.count == 1)
       #expect(log.creditOwners == [.account("alice")])
       #expect(!log.charges.contains { !$0.isFinished })
@@ -115,6 +117,7 @@ import Testing
       configuration.limits = QueueLimits(entries: 1)
       let engine = try await open(configuration, fixture, store)
       await #expect(throws: SyncError.self) { try await engine.begin(product: "other", account: "alice") }
+      #expect(try QueueFile(path: configuration.path, now: Timestamp.wallClock()).health().reserved == 0)
       _ = try await engine.begin(product: product, account: "alice")
       // Neither does an order that is not paid: only what is queued takes the capacity of the next one.
       let his = try await engine.begin(product: product, account: "bob")
@@ -134,8 +137,9 @@ import Testing
       configuration.limits = QueueLimits(payloadBytes: 10)
       let engine = try await open(configuration, fixture, store)
       let order = try await engine.begin(product: product, account: "alice")
+      // Without a token, the backend credits nothing that has no proof.
       try await engine.receive(
-        try await store.pay(product: product, quantity: 1, accountToken: order.accountToken))
+        try await store.pay(product: product, quantity: 1, accountToken: nil), for: order)
       #expect(try await outcome(engine)?.orderNumber == order.number)
       await engine.shutdown()
       #expect(try fixture.snapshot().credits.count == 1)
@@ -152,7 +156,10 @@ import Testing
       let lease = try #require(try other.lease(.account("alice")))
       try await engine.receive(
         try await store.pay(product: product, quantity: 1, accountToken: order.accountToken))
-      #expect(try fixture.snapshot().credits.isEmpty)
+      _ = try await events(engine) { event in
+        if case .waiting(_, let reason, _) = event { reason.contains("another process") } else { false }
+      }
+      #expect(try fixture.snapshot().requests["POST /v1/receipts"] == nil)
       lease.release()
       try await engine.wake()
       #expect(try await outcome(engine) != nil)

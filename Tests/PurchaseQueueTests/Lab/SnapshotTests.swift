@@ -104,8 +104,11 @@ private func keys(_ snapshot: QueueSnapshot) throws -> [String] {
     try await withTemporaryDirectory { (directory: String) async throws in
       let path = directory + "/q"
       _ = try QueueFile(path: path, now: noon)
+      let hasEnded = Locked(false)
       let writer = Task.detached {
-        for round in 0..<60 {
+        defer { hasEnded.withLock { $0 = true } }
+        var round = 0
+        while !Task.isCancelled {
           let queue = try QueueFile(path: path, now: noon)
           for index in 0..<5 {
             _ = try queue.enqueue(entry("\(round)-\(index)", bytes: 5_000), now: noon)
@@ -113,16 +116,26 @@ private func keys(_ snapshot: QueueSnapshot) throws -> [String] {
               try queue.acknowledge([Settlement(key: EntryKey(rawValue: "\(round - 1)-\(index)"))], now: noon)
             }
           }
+          round += 1
+          await Task.yield()
         }
       }
-      for _ in 0..<40 {
+      defer { writer.cancel() }
+      var states: Set<[Int64]> = []
+      // However slow the writer is, it writes until it was met in several states.
+      for count in 0..<10_000 where count < 40 || states.count < 5 {
+        if hasEnded.value { break }
         let snapshot = try QueueSnapshot(of: path)
         #expect(snapshot.isSound)
         let places = try snapshot.inCopy { (queue) throws(QueueError) in try queue.allEntries() }.map(\.place)
         if let first = places.first { #expect(places == Array(first..<first + Int64(places.count))) }
         #expect(places.count <= 6)
+        states.insert(places)
+        await Task.yield()
       }
+      writer.cancel()
       try await writer.value
+      #expect(states.count >= 5)
     }
   }
 

@@ -8,14 +8,28 @@ import Testing
   /// A clock that only pauses advance, in microseconds.
   final class VirtualTime: Sendable {
     private let microseconds = Locked(0)
+    private let end = Locked(Int.max)
+    private let calls = Locked(0)
 
     var milliseconds: Int64 { Int64(microseconds.value / 1_000) }
+    /// How often the queue has asked for the date: once in each call, before its deadline is set.
+    var asked: Int { calls.value }
+
+    /// The queue's own thread advances the clock. So that a test can keep up, it stands still at this moment.
+    func stop(at milliseconds: Int) { end.withLock { $0 = milliseconds * 1_000 } }
+    func goOn() { end.withLock { $0 = .max } }
+
+    func date() -> Timestamp {
+      calls.withLock { $0 += 1 }
+      return noon
+    }
 
     var patience: Patience {
       var patience = Patience()
       patience.now = { self.milliseconds }
       patience.pause = { pause in
-        self.microseconds.withLock { $0 += pause }
+        let end = self.end.value
+        self.microseconds.withLock { $0 = max($0, min($0 + pause, end)) }
         await Task.yield()
       }
       return patience
@@ -25,7 +39,7 @@ import Testing
   private func open(_ path: String, _ time: VirtualTime) async throws -> DurableQueue {
     try await DurableQueue.open(
       QueueSetup(path: path, limits: QueueLimits(entries: 1_000)), pause: .seconds(1_000),
-      patience: time.patience, clock: { noon })
+      patience: time.patience, clock: { time.date() })
   }
 
   enum Holder: CaseIterable, Sendable { case queue, otherProgram }
@@ -46,6 +60,17 @@ import Testing
     }
   }
 
+  /// Waits for a state. It throws nothing of its own, so that the test lets the time go on in any case.
+  private func until(
+    at location: SourceLocation = #_sourceLocation, _ isSo: () async throws -> Bool
+  ) async rethrows {
+    for _ in 0..<60_000 {
+      if try await isSo() { return }
+      await Patience().pause(1_000)
+    }
+    Issue.record("waited in vain", sourceLocation: location)
+  }
+
   @Test(arguments: Holder.allCases)
   func `each of 64 callers waits its own time-out, and readers wait for none`(holder: Holder) async throws {
     try await withTemporaryDirectory { directory in
@@ -53,6 +78,8 @@ import Testing
       let queue = try await open(directory + "/q", time)
       try await queue.enqueue(entry("first"))
       try await whileHeld(directory + "/q", by: holder) {
+        time.stop(at: 0)
+        let asked = time.asked
         let waits = await withTaskGroup(of: Int64.self) { group in
           for index in 0..<64 {
             group.addTask {
@@ -71,6 +98,9 @@ import Testing
               return 5_000
             }
           }
+          // All of them have called by then.
+          await until { time.asked >= asked + 72 }
+          time.goOn()
           return await group.reduce(into: [Int64]()) { $0.append($1) }
         }
         #expect(waits.count == 72)
@@ -88,10 +118,13 @@ import Testing
       let queue = try await open(directory + "/q", time)
       let lock = try AdvisoryLock(path: directory + "/q-lock")
       #expect(try lock.tryLock())
+      time.stop(at: 1_000)
+      let asked = time.asked
       try await withThrowingTaskGroup(of: Void.self) { group in
         for index in 0..<64 { group.addTask { try await queue.enqueue(entry("k\(index)")) } }
-        while time.milliseconds < 1_000 { await Task.yield() }
+        await until { time.asked >= asked + 64 && time.milliseconds == 1_000 }
         lock.unlock()
+        time.goOn()
         try await group.waitForAll()
       }
       #expect(try await queue.read { try $0.count() } == 64)
@@ -104,11 +137,12 @@ import Testing
       let time = VirtualTime()
       let queue = try await open(directory + "/q", time)
       try await whileHeld(directory + "/q", by: .queue) {
+        time.stop(at: 1_000)
         await withTaskGroup(of: Void.self) { group in
           group.addTask {
             await expectBusy { () throws(QueueError) in try await queue.enqueue(entry("a")) }
           }
-          while time.milliseconds < 1_000 { await Task.yield() }
+          await until { time.milliseconds == 1_000 }
           group.addTask {
             do {
               try await queue.close()
@@ -116,12 +150,24 @@ import Testing
               Issue.record(error)
             }
           }
+          // The caller has no answer before the queue is being closed.
+          await until { await isClosed(queue, directory + "/q") }
+          time.goOn()
         }
         await #expect(throws: QueueError.closed(path: directory + "/q")) {
           try await queue.read { try $0.count() }
         }
       }
       #expect(try QueueFile(path: directory + "/q", now: noon).allEntries().isEmpty)
+    }
+  }
+
+  private func isClosed(_ queue: DurableQueue, _ path: String) async -> Bool {
+    do {
+      _ = try await queue.read { try $0.count() }
+      return false
+    } catch {
+      return error as? QueueError == .closed(path: path)
     }
   }
 

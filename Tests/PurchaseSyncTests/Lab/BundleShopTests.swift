@@ -185,22 +185,30 @@ import Testing
 
   private struct Unexpected: Error { var sale: Sale }
 
+  private static func logging(_ app: LabApp, to records: Locked<[SyncLogRecord]>) -> SyncConfiguration {
+    var configuration = app.configuration
+    configuration.log = { record in records.withLock { $0.append(record) } }
+    return configuration
+  }
+
   @Test func `two devices of an account deliver a bundle once, and report no contradiction`() async throws {
     try await Self.run(.all) { lab, book in
+      let records = Locked<[SyncLogRecord]>([])
       let phone = lab.phone()
       try await phone.launch { app in
-        _ = try await app.shop { book.take($0) }.purchase("all", for: "alice")
+        let shop = app.shop(configuration: Self.logging(app, to: records)) { book.take($0) }
+        _ = try await shop.purchase("all", for: "alice")
       }
       let pad = OutcomeBook()
       try await lab.phone("pad").launch { app in
-        var configuration = app.configuration
+        var configuration = Self.logging(app, to: records)
         configuration.currentAccount = { "alice" }
         let shop = app.shop(configuration: configuration) { pad.take($0) }
         try await shop.resume()
         try await lab.pass(.seconds(3_600))
       }
       try await phone.launch { app in
-        let shop = app.shop { book.take($0) }
+        let shop = app.shop(configuration: Self.logging(app, to: records)) { book.take($0) }
         try await shop.resume()
         try await lab.pass(.seconds(3_600))
       }
@@ -208,6 +216,9 @@ import Testing
       #expect(mock.credits.count == 2)
       #expect(mock.credits.count { $0.orderNumber != nil } == 1)
       #expect((book.outcomes + pad.outcomes).allSatisfy { $0.isFulfilled && $0.owner == .yours })
+      // The engine reports a contradiction as a fault of the backend.
+      let names = records.value.map(\.name)
+      #expect(names.contains("delivered") && !names.contains("backendFault"), "\(records.value)")
     }
   }
 

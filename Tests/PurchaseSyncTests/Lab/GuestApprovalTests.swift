@@ -122,6 +122,7 @@ import Testing
         try await lab.pass(.seconds(600))
         #expect(try !lab.server.snapshot().creditOwners.contains(.account("bob")))
         #expect(!book.outcomes.contains { $0.account == "bob" })
+        #expect(store.refreshed.value == 1)
         await shop.close()
       }
     }
@@ -130,13 +131,19 @@ import Testing
   /// A store that lists nothing of what its account owns, so that a restore reads the app receipt.
   private struct ReceiptStore: SellingStore {
     let inner: MockStoreClient
+    /// How many new receipts it has given.
+    let refreshed = Locked(0)
 
     var updates: AsyncStream<StoreTransaction> { AsyncStream { _ in } }
     func purchase(_ order: PurchaseOrder) async throws -> PurchaseResult { try await inner.purchase(order) }
     func unfinished() async throws -> StoreListing { StoreListing(transactions: []) }
     func currentEntitlements() async throws -> [StoreTransaction]? { nil }
     func receipt() async throws -> [UInt8]? { try await inner.receipt() }
-    func refreshReceipt() async throws -> [UInt8]? { try await inner.refreshReceipt() }
+    func refreshReceipt() async throws -> [UInt8]? {
+      let receipt = try await inner.refreshReceipt()
+      if receipt != nil { refreshed.withLock { $0 += 1 } }
+      return receipt
+    }
     func finish(transactionIDs: [String]) async throws -> [String: FinishResult] {
       try await inner.finish(transactionIDs: transactionIDs)
     }

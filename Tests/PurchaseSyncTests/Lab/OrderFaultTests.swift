@@ -286,6 +286,11 @@ import Testing
         credentials: { accounts.token(of: $0.account) })
       try await until { listing.arrivals == 1 }
       let restore = Task { try await engine.refreshReceipt() }
+      // From here on, what the receipt holds waits, or was taken too early.
+      try await until {
+        let snapshot = try await engine.snapshot()
+        return snapshot.isStoreHoldingMore || !snapshot.purchases.isEmpty
+      }
       for _ in 0..<200 { await Task.yield() }
       #expect(try await engine.snapshot().purchases.isEmpty, "the receipt waits for the list")
       listing.open()

@@ -129,8 +129,21 @@ import Testing
 
   @Test(arguments: [0, 1, 100], [false, true])
   func `of a list that yields and never ends, what came counts`(count: Int, hangs: Bool) async {
+    let (begun, quiet) = (Locked(0), Gate())
+    quiet.close()
     let (elements, isComplete) = await EndlessSequence.elements(
-      of: Endless(count: count, hangs: hangs), quietMilliseconds: hangs ? 50 : 60_000)
+      of: Endless(count: count, hangs: hangs), quietMilliseconds: 50,
+      patience: { _ in
+        // Each element has its own limit, and so has what comes after the last one. The limits of the elements are
+        // cancelled before that one begins. A list that ends has no quiet time.
+        let limits = begun.withLock { limits in
+          limits += 1
+          return limits
+        }
+        if hangs, limits > count { quiet.open() }
+        await quiet.pass(ignoringCancellation: false)
+        try Task.checkCancellation()
+      })
     #expect(elements.count == count)
     #expect(isComplete == !hangs)
   }

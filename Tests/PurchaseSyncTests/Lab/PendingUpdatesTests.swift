@@ -80,6 +80,7 @@ import Testing
       now = now.adding(milliseconds: 1_000)
     }
     #expect(offers <= CallPace.ledgerOffers.most(within: 7_200_000))
+    #expect(offers > CallPace.ledgerOffers.burst, "some at once, and one more after an hour")
     // The next process knows the earlier epoch: the first reply is a change.
     let stored = try #require(storage.ledgerEpoch())
     var next = PendingUpdates()

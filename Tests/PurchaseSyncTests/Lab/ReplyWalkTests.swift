@@ -13,6 +13,7 @@ import Testing
   func `after any answers every purchase is delivered`(seed: UInt64) async throws {
     try await ShopLab.launch(seed: seed) { lab, app in
       var walk = Walk(lab: lab, app: app, seed: seed)
+      try await walk.begin()
       for _ in 0..<50 { try await walk.step() }
       try await walk.end()
     }
@@ -45,6 +46,16 @@ import Testing
         store: MoodyStore(inner: app.store, sleep: app.sleep), backend: transport, waiting: .seconds(2),
         configuration: configuration
       ) { _ in }
+    }
+
+    /// The backend may refuse each order of a walk. This one it makes before it turns hostile, so that each seed has a
+    /// charge.
+    func begin() async throws {
+      isHostile.withLock { $0 = false }
+      _ = try await shops[0].purchase(ShopLab.gems, for: "alice") { [isHostile, app] order in
+        isHostile.withLock { $0 = true }
+        return try await app.store.purchase(order)
+      }
     }
 
     mutating func step() async throws {
@@ -81,6 +92,8 @@ import Testing
       #expect(
         !seen.charges.contains { !$0.isFinished },
         "\(rest.purchases.map { "\($0.lane) \($0.problem ?? "-")" })")
+      #expect(!seen.charges.isEmpty)
+      #expect(seen.charges.count == seen.credits.count)
       #expect(seen.doubledCredits == 0)
       #expect(rest.deviceAdoptions.isEmpty)
       for shop in shops { await shop.close() }

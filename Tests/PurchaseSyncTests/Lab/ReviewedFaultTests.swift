@@ -118,9 +118,11 @@ import Testing
     _ = machine.begin(
       machine.replyArrived(
         lane: alice, UploadReply(ledgerEpoch: "epoch 1", verdicts: [verdict]), now: midday), now: midday)
+    let isQuarantined = memory.entry(key("100"))?.state == .quarantined
+    #expect(isQuarantined || storage.hasStruck, "not quarantined, and no write failed")
     storage.begin(nil)
     // If nothing of the answer was stored, the next process cannot know it after a kill.
-    guard memory.entry(key("100"))?.state == .quarantined else { return }
+    guard isQuarantined else { return }
     let later = midday.adding(milliseconds: 60_000)
     if how == .death {
       machine = SyncMachine(storage: storage, policy: RetryPolicy(), seed: 2)

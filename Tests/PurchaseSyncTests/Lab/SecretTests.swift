@@ -1,5 +1,6 @@
 import Foundation
 import PurchaseQueue
+import PurchaseSQLite
 import PurchaseSyncTesting
 import Testing
 
@@ -92,12 +93,25 @@ import Testing
 
   @Test func `no error and no event shows what a transport quotes`() async throws {
     try await EngineFixture.with { fixture in
-      let engine = try await fixture.open(transport: Quoting(), credentials: { _ in "abc123" })
+      var fixture = fixture
+      let lines = Locked<[String]>([])
+      fixture.configuration.log = { record in lines.withLock { $0.append("\(record)") } }
+      let asking = try await fixture.open(transport: Quoting(), credentials: { _ in "abc123" })
       let error = await #expect(throws: SyncError.self) {
-        try await engine.begin(product: EngineFixture.product, account: "alice")
+        try await asking.begin(product: EngineFixture.product, account: "alice")
       }
       #expect(!"\(String(describing: error))".contains("abc123"))
+      await asking.shutdown()
+      // A purchase for an order of the device's own is uploaded, and gets no answer.
+      fixture.configuration.orderPolicy = .deviceOnly
+      let engine = try await fixture.open(transport: Quoting(), credentials: { _ in "abc123" })
+      try await fixture.buy(engine)
+      let seen = try await events(engine) { event in
+        if case .waiting(_, let reason, _) = event { reason.contains("no answer to") } else { false }
+      }
       await engine.shutdown()
+      #expect(lines.value.contains { $0.contains("no answer to") })
+      for text in seen.map({ "\($0)" }) + lines.value { #expect(!text.contains("abc123"), "\(text)") }
     }
   }
 

@@ -62,8 +62,14 @@ import Testing
     try await BuyingFixture.with { fixture in
       let (wallet, gate) = (Wallet(), Gate())
       gate.close()
+      var configuration = try fixture.configuration()
+      // The engine's own time for requests in flight is never over, so only the system's word ends them.
+      configuration.system.patience = { milliseconds in
+        let pause: Duration = milliseconds > 0 ? .seconds(365 * 86_400) : .zero
+        try await Task.sleep(for: pause)
+      }
       let shop = try fixture.shop(
-        wallet,
+        wallet, configuration: configuration,
         transport: GatedTransport(inner: fixture.transport, gate: gate, ignoresCancellation: false),
         waiting: .zero,
         hooks: SystemHooks(

@@ -124,6 +124,7 @@ import Testing
       store.listing.close()
       let engine = try await fixture.open(store: store)
       let stream = try await engine.eventStream()
+      try await until { store.listing.arrivals == 1 }
       await engine.suspend(within: 0)
       store.listing.open()
       await engine.shutdown()
