@@ -65,23 +65,23 @@ package enum BrokenMatrix {
     else { throw UnknownBackend(name: backend) }
     let checks = others.checks(for: backend, about: row.finder)
     var failed: [String: Failure] = [:]
-    func run(_ checks: [ConformanceCheck], _ run: String) async throws {
-      let fixture = try ConformanceFixture(broken, clock: others.clock(for: run))
+    func run(_ checks: [ConformanceCheck], as name: String) async throws {
+      let fixture = try ConformanceFixture(broken, clock: others.clock(for: name))
       for check in checks { failed[check.name] = nil }
       for failure in await failures(fixture, of: checks) { failed[failure.check] = failure }
     }
-    try await run(checks, backend)
+    try await run(checks, as: backend)
     // A race needs requests that overlap, which a busy machine may run one after another.
     let finder = checks.filter { $0.name == row.finder }
     for attempt in 0..<200 where row.isRace && failed[row.finder] == nil {
-      try await run(finder, "\(backend) \(attempt)")
+      try await run(finder, as: "\(backend) \(attempt)")
     }
     func problem(of check: ConformanceCheck) -> String? {
       row.problem(of: check.name, failed: failed[check.name] != nil, inSample: others != .all)
     }
     if others != .all {
       for check in checks where problem(of: check) != nil {
-        try await run([check], "\(backend) \(check.name)")
+        try await run([check], as: "\(backend) \(check.name)")
       }
     }
     return Verdict(

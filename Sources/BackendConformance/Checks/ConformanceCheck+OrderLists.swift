@@ -163,7 +163,7 @@ extension ConformanceLab {
   /// has no limit; that of the pages without an order that no page before has had is 100.
   fileprivate func pages(_ query: String, as caller: Caller = .alice) async throws -> [[JSONValue]] {
     var pages: [[JSONValue]] = []
-    var seen: Set<String?> = []
+    var numbers: Set<String?> = []
     var (after, pagesWithoutNew) = ("", 0)
     while true {
       let reply = try await send("GET", "v1/orders?\(query)\(after)", as: caller)
@@ -171,9 +171,9 @@ extension ConformanceLab {
       let page = reply.json?["orders"]?.array ?? []
       pages.append(page)
       guard let next = Self.present(reply.json, "next")?.string else { return pages }
-      let seenBefore = seen.count
-      seen.formUnion(page.map { $0["number"]?.string })
-      pagesWithoutNew += seen.count == seenBefore ? 1 : 0
+      let numbersBefore = numbers.count
+      numbers.formUnion(page.map { $0["number"]?.string })
+      pagesWithoutNew += numbers.count == numbersBefore ? 1 : 0
       try expect(pagesWithoutNew <= 100, "a last page, without next")
       after = "&after=" + Self.escaped(next)
     }
