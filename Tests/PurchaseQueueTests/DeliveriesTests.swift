@@ -40,12 +40,14 @@ import Testing
     }
   }
 
-  /// A queue whose pauses never end by themselves, and their number.
+  /// A queue whose sequences wait without end, and how often one has begun to. The short pauses are those of the queue,
+  /// which it makes before it closes.
   private func withEndlessPauses(_ body: (DurableQueue, Locked<Int>) async throws -> Void) async throws {
     try await withTemporaryDirectory { directory in
       let pauses = Locked(0)
       var patience = Patience()
-      patience.pause = { _ in
+      patience.pause = { microseconds in
+        guard microseconds >= 1_000_000 else { return await Task.yield() }
         pauses.withLock { $0 += 1 }
         while !Task.isCancelled { await Task.yield() }
       }
