@@ -81,7 +81,7 @@ struct FullDiskTests {
     let paid = Locked<Set<String>>([])
     let failed = Locked(0)
     let errors = Locked<[String]>([])
-    // No payment fits into the file of a new store, so the first ones fail, whoever makes them.
+    // No payment fits into the file of a new store, so the first ones fail.
     try fill(server)
     DispatchQueue.concurrentPerform(iterations: 8) { worker in
       do {

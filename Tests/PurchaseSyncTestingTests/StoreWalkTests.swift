@@ -105,7 +105,7 @@ struct StoreWalkTests {
   func `no charge is lost, doubled or changed`(seed: UInt64) throws {
     var walk = Walk(seed: seed)
     var steps = 0
-    // Some walks buy late, and what nobody has bought cannot be lost.
+    // Some walks buy late, and without purchases nothing can be lost.
     while steps < 60 || walk.shop.store.transactions.count < 3 && steps < 6_000 {
       try walk.step()
       if steps % 6 == 0 { try walk.observer.compare(&walk.shop, walk.pick(Self.accounts)) }

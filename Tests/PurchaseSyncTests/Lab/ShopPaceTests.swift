@@ -159,7 +159,7 @@ import Testing
     }
   }
 
-  /// Signs what it lists anew each time.
+  /// Each of its lists has new signatures.
   private struct SigningStore: SellingStore {
     let inner: MockStoreClient
     let read = Locked<Set<Payload>>([])
