@@ -92,8 +92,8 @@ struct FaultTests {
 
   @Test func `stall sends nothing, then closes`() throws {
     try withFault(.stall(milliseconds: 60)) { client, _, recorder in
-      client.send(get("/bad"))
       let start = ContinuousClock.now
+      client.send(get("/bad"))
       #expect(client.readToEnd() == ([], .closed))
       #expect(ContinuousClock.now - start >= .milliseconds(50))
       #expect(recorder.paths == ["/bad"])

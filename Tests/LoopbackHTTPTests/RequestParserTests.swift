@@ -109,12 +109,11 @@ struct RequestParserTests {
     #expect(status([first]) == 400)
   }
 
-  @Test
-  func `a long line in tiny pieces is not searched again and again`() {
+  @Test func `a long line in 65,536 pieces is read`() {
     let limits = HTTPLimits(headBytes: 4 << 20, targetBytes: 4 << 20)
     let bytes = Array(get("/" + String(repeating: "a", count: 1 << 20)).utf8)
     let pieces = stride(from: 0, to: bytes.count, by: 16).map { bytes[$0..<min($0 + 16, bytes.count)] }
-    // There are 65,000 pieces. A search from the start at each piece would read 34 thousand million bytes.
+    // A search from the start at each piece would read 34 thousand million bytes: this test would take minutes.
     #expect(requests(parse(pieces, limits: limits)).first?.path.utf8.count == 1 + 1 << 20)
   }
 }

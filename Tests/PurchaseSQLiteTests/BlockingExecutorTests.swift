@@ -1,4 +1,4 @@
-import Dispatch
+import Foundation
 import PurchaseSQLite
 import Testing
 
@@ -12,12 +12,20 @@ private actor Resident {
 
   func append(_ value: Int) { log.append(value) }
 
+  /// Makes all calls before the first one runs.
+  func appendLater(_ values: Range<Int>) async {
+    let calls = values.map { value in Task { self.append(value) } }
+    for call in calls { await call.value }
+  }
+
   /// Blocks its thread until all have arrived; false after a timeout.
   func meet(_ meeting: Meeting) -> Bool { meeting.arriveAndWait() }
 
   func overlap() -> Bool {
     running += 1
     defer { running -= 1 }
+    // Long enough for another call to come in between.
+    for _ in 0..<20 { sched_yield() }
     return running > 1
   }
 }
@@ -34,7 +42,7 @@ private final class Meeting: Sendable {
 
   func arriveAndWait() -> Bool {
     arrivals.leave()
-    return arrivals.wait(timeout: .now() + .seconds(20)) == .success
+    return arrivals.wait(timeout: .now() + .seconds(300)) == .success
   }
 }
 
@@ -55,7 +63,7 @@ private final class Meeting: Sendable {
 
   @Test func `Calls of one caller run in the order in which they were made`() async {
     let resident = Resident()
-    for value in 0..<1_000 { await resident.append(value) }
+    await resident.appendLater(0..<1_000)
     #expect(await resident.log == Array(0..<1_000))
   }
 

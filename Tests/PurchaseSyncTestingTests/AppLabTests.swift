@@ -169,8 +169,8 @@ import Testing
     try await AppLab.run(products: Self.products) { lab in
       let phone = lab.phone()
       phone.dies(death)
-      for _ in 0..<2 {
-        try await phone.launch { app in
+      for isKilled in [true, false] {
+        let lived: Bool? = try await phone.launch { app in
           let shop = app.shop { outcome in
             credits.withLock { $0[outcome.key.rawValue, default: 0] += 1 }
           }
@@ -178,7 +178,9 @@ import Testing
             _ = try await shop.purchase("coins", for: "alice")
           }
           try await lab.pass(.seconds(60))
+          return true
         }
+        #expect((lived == nil) == isKilled)
       }
       let state = try lab.server.snapshot()
       #expect(state.doubledCredits == 0 && state.credits.count == state.charges.count)

@@ -108,7 +108,7 @@ import Testing
     #expect(try backend.model.admit(UUID(), secret: "two").count == 1)
   }
 
-  @Test func `a refund of what an adopted device paid before is told as of the device`() throws {
+  @Test func `a refund is told as the account's if the device paid before its adoption`() throws {
     for (isLater, owner) in [(false, PurchaseOwner.yours), (true, .device)] {
       var backend = BackendFixture()
       _ = backend.model.adoptDevice(backend.device, for: "alice", now: Sample.now)

@@ -21,7 +21,7 @@ struct BackendProofRuleTests {
   }
 
   @Test(arguments: [nil, ProofDocument(kind: .appReceipt, data: String(repeating: "A", count: 3_145_728))])
-  mutating func `a stranger gets a purchase without a token by its id`(proof: ProofDocument?) throws {
+  mutating func `a stranger does not get a purchase without a token by its id`(proof: ProofDocument?) throws {
     let record = Sample.record()
     let own = try backend.order("mallory")
     let claims = [
@@ -78,7 +78,7 @@ struct BackendProofRuleTests {
   }
 
   @Test(arguments: [true, false])
-  mutating func `a stranger learns by an id that a purchase is over`(isRefunded: Bool) throws {
+  mutating func `a stranger does not learn by an id that a purchase is over`(isRefunded: Bool) throws {
     func record(_ id: String, _ token: UUID? = nil) -> StoreTransactionRecord {
       Sample.record(
         id, product: "monthly", token: token,

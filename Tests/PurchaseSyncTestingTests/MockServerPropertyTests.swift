@@ -101,6 +101,19 @@ struct MockServerPropertyTests {
         #expect(owner.map { .account($0.order.account) } == backend.model.owner(of: credit))
       }
     }
+    // At last each account sends its own, and has it, from now or from before.
+    for (record, order) in purchases {
+      let proof = try store.proof(.signedTransaction, of: record)
+      let claim = Sample.claim(for: record, match: .bound, order: order.number)
+      let request = UploadRequest(device: device, proof: proof, claims: [claim])
+      let now = Sample.now.adding(milliseconds: 80)
+      _ = backend.model.judge(request, from: .account(order.account), now: now) { store.verify($0, now: now) }
+    }
+    let credited = Dictionary(grouping: backend.model.credits, by: \.transaction.transactionID)
+    for (record, order) in purchases {
+      #expect(credited[record.transactionID]?.map(\.orderNumber) == [order.number])
+    }
+    #expect(credited.count == purchases.count)
     #expect(backend.model.doubledCredits == 0)
   }
 }

@@ -59,7 +59,7 @@ struct StoreErrandTests {
     #expect(try owners(fixture).count == 1)
   }
 
-  @Test func `the time line says that the app finished what the backend finished`() async throws {
+  @Test func `the time line does not say that the app finished what the backend finished`() async throws {
     struct Line: Decodable {
       struct Entry: Decodable, Equatable {
         var at: Timestamp?

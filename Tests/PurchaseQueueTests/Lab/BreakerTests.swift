@@ -56,20 +56,20 @@ import Testing
       let first = try QueueFile(path: directory + "/first", vault: vault, now: noon)
       for key in ["tried", "settled"] { _ = try first.enqueue(entry(key), now: noon) }
       let path = directory + "/second"
-      let begun = Locked<Task<Void, any Error>?>(nil)
+      let begun = Locked<Rival<Void>?>(nil)
       let slow = InterruptedVault(vault: vault) {
         // While this process reads, another one opens the same new file, attempts one entry and settles another. It has
         // to wait for the lock.
-        let task = Task.detached {
+        let rival = Rival {
           let other = try QueueFile(
             path: path, vault: DirectoryVault(directory: directory + "/vault"), now: noon)
           try other.recordAttempt([EntryKey(rawValue: "tried")], now: noon)
           try other.acknowledge([Settlement(key: EntryKey(rawValue: "settled"))], now: noon)
         }
-        begun.withLock { $0 = task }
+        begun.withLock { $0 = rival }
       }
       let queue = try QueueFile(path: path, vault: slow, now: noon)
-      try await #require(begun.value).value
+      try await #require(begun.value).result()
       #expect(try queue.entry(EntryKey(rawValue: "tried"))?.attempts == 1)
       #expect(try queue.entry(EntryKey(rawValue: "settled")) == nil)
       #expect(try queue.count() == 1)

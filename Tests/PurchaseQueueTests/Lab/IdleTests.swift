@@ -13,7 +13,7 @@ import Testing
         let queue = try await DurableQueue.open(path: path, pause: .zero, clock: { noon.date })
         for index in 0..<3 {
           try await queue.enqueue(entry("k\(index)"))
-          while try !FileLocks.lines(of: path).isEmpty { await Task.yield() }
+          try await until { try FileLocks.lines(of: path).isEmpty }
           #expect(try await queue.read { try $0.count() } == index + 1)
         }
         try await queue.close()
@@ -24,13 +24,13 @@ import Testing
       try await withTemporaryDirectory { directory in
         // Otherwise the test before shows nothing.
         let queue = try QueueFile(path: directory + "/q", now: noon)
-        var seen: Result<[String], any Error> = .success([])
-        while try seen.get().isEmpty {
+        try await until {
+          var seen: Result<[String], any Error> = .success([])
           // In a transaction, because a queue that is only open may have given its locks back.
           try queue.transaction { () throws(QueueError) in
             seen = Result { try FileLocks.lines(of: directory + "/q") }
           }
-          await Task.yield()
+          return try !seen.get().isEmpty
         }
         #expect(try queue.count() == 0)
       }

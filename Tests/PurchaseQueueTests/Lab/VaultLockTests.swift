@@ -89,17 +89,19 @@ import Testing
       let (path, vault) = (directory + "/q", DirectoryVault(directory: directory + "/vault"))
       let watch = LockWatch(vault, of: path)
       let queue = try QueueFile(path: path, vault: watch, now: noon)
-      let opening = Locked<Task<Int, any Error>?>(nil)
-      let act: @Sendable () -> Void = {
-        let task = Task.detached {
+      let opening = Locked<Rival<Int>?>(nil)
+      watch.beforeItem.withLock { act in
+        act = {
           // Waits for the lock, and then finds chunks with their item.
-          try QueueFile(path: path, vault: DirectoryVault(directory: directory + "/vault"), now: noon).count()
+          let rival = Rival {
+            try QueueFile(path: path, vault: DirectoryVault(directory: directory + "/vault"), now: noon)
+              .count()
+          }
+          opening.withLock { $0 = rival }
         }
-        opening.withLock { $0 = task }
       }
-      watch.beforeItem.withLock { $0 = act }
       _ = try queue.enqueue(entry("paid", bytes: 40_000), now: noon)
-      let opened = try await #require(opening.value).value
+      let opened = try await #require(opening.value).result()
       #expect(opened == 1)
       let fresh = try QueueFile(path: directory + "/fresh", vault: vault, now: noon)
       let restored = try #require(try fresh.entry(key("paid")))

@@ -60,17 +60,6 @@ import Testing
     }
   }
 
-  /// Waits for a state. It throws nothing of its own, so that the test lets the time go on in any case.
-  private func until(
-    at location: SourceLocation = #_sourceLocation, _ isSo: () async throws -> Bool
-  ) async rethrows {
-    for _ in 0..<60_000 {
-      if try await isSo() { return }
-      await Patience().pause(1_000)
-    }
-    Issue.record("waited in vain", sourceLocation: location)
-  }
-
   @Test(arguments: Holder.allCases)
   func `each of 64 callers waits its own time-out, and readers wait for none`(holder: Holder) async throws {
     try await withTemporaryDirectory { directory in

@@ -40,7 +40,7 @@ import Testing
     #expect(moments.count > 20, "they are repeated")
   }
 
-  @Test func `a new purchase waits for the pace of the repeated ones`() throws {
+  @Test func `a new purchase does not wait for the pace of the repeated ones`() throws {
     var run = try run(pending: 150)
     for _ in 0..<40 {
       try #require(!run.letPass(Self.minute).sent.isEmpty)
@@ -66,7 +66,7 @@ import Testing
     #expect(wait(ledger, at: midday.adding(milliseconds: 2_000 - inDays(1))) == 0)
   }
 
-  @Test(arguments: Other.allCases) private func `what is limited otherwise waits for this pace, too`(
+  @Test(arguments: Other.allCases) private func `what is limited otherwise does not wait for this pace`(
     other: Other
   ) {
     var ledger = RetryLedger()

@@ -18,16 +18,20 @@ import Testing
     try await AppLab.run(products: [product, StoreProduct(id: ShopLab.gems, kind: .consumable)], body)
   }
 
+  /// Whether the app was killed.
+  @discardableResult
   private static func launch(
     _ lab: AppLab, _ phone: LabPhone, _ book: OutcomeBook, passing time: Duration = .seconds(3_600),
     _ act: @escaping @Sendable (Shop) async throws -> Void = { _ in }
-  ) async throws {
-    try await phone.launch { app in
+  ) async throws -> Bool {
+    let lived: Bool? = try await phone.launch { app in
       let shop = app.shop { book.take($0) }
       try await act(shop)
       try await shop.resume()
       try await lab.pass(time)
+      return true
     }
+    return lived == nil
   }
 
   /// The paid transactions, in order.
@@ -48,19 +52,21 @@ import Testing
     try await Self.run { lab in
       let (phone, book) = (lab.phone(), OutcomeBook())
       if isKilled { phone.dies(.afterPayment) }
-      try await Self.launch(lab, phone, book) { shop in
+      let first = try await Self.launch(lab, phone, book) { shop in
         let sale = try await shop.purchase(Self.team, seats: 3, for: "alice")
-        #expect(sale.isFulfilled || isKilled)
+        #expect(sale.isFulfilled)
       }
+      #expect(first == isKilled)
       if isKilled {
         try await Self.launch(lab, phone, book)
         phone.dies(.afterPayment)
       }
       #expect(Self.held(book) == 3)
-      try await Self.launch(lab, phone, book) { shop in
+      let second = try await Self.launch(lab, phone, book) { shop in
         let sale = try await shop.purchase(Self.team, seats: 5, for: "alice")
-        #expect(sale.isFulfilled || isKilled)
+        #expect(sale.isFulfilled)
       }
+      #expect(second == isKilled)
       if isKilled { try await Self.launch(lab, phone, book) }
       let charges = try Self.paid(lab)
       #expect(charges.map(\.quantity) == [3, 2])
@@ -86,9 +92,9 @@ import Testing
     try await Self.run { lab in
       try await Self.launch(lab, lab.phone(), OutcomeBook()) { shop in
         _ = try await shop.purchase(Self.team, seats: 3, for: "alice")
-        do {
-          _ = try await shop.purchase(Self.team, seats: 2, for: "alice")
-        } catch {}
+        await #expect(throws: SyncError.self) {
+          try await shop.purchase(Self.team, seats: 2, for: "alice")
+        }
       }
       #expect(try Self.paid(lab).count == 1)
     }
@@ -107,10 +113,11 @@ import Testing
       try await lab.assignSeat(of: id, to: "bobs-apple-id", carriesToken: carriesToken)
       let (others, theirs) = (lab.phone("bobs phone", storeAccount: "bobs-apple-id"), OutcomeBook())
       if isKilled { others.dies(.after(path: "/v1/receipts")) }
-      for _ in 0..<(isKilled ? 2 : 1) {
-        try await Self.launch(lab, others, theirs) { shop in
+      for mustDie in isKilled ? [true, false] : [false] {
+        let isDead = try await Self.launch(lab, others, theirs) { shop in
           try await shop.signedIn(as: "bob", adoptingGuest: true)
         }
+        #expect(isDead == mustDie)
       }
       #expect(theirs.outcomes.last?.unitsHeld == 1)
       #expect(theirs.outcomes.last?.purchase?.quantity == 1)

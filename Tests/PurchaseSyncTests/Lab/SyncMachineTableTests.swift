@@ -83,7 +83,8 @@ import Testing
       await #expect(processExitsWith: .failure) {
         [event = event.rawValue as String, state = state.rawValue as String] in
         guard let event = Event(rawValue: event), let state = State(rawValue: state) else { return }
-        _ = try SyncMachineTableTests.outcome(of: event, in: state)
+        // An error is no trap: the process ends well then.
+        do { _ = try SyncMachineTableTests.outcome(of: event, in: state) } catch {}
       }
     #endif
   }
@@ -162,7 +163,7 @@ import Testing
     func `a mistake of the program traps`(mistake: Mistake) async throws {
       await #expect(processExitsWith: .failure) { [mistake = mistake.rawValue as String] in
         guard let mistake = Mistake(rawValue: mistake) else { return }
-        try SyncMachineTableTests.make(mistake)
+        do { try SyncMachineTableTests.make(mistake) } catch {}
       }
     }
 

@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test(arguments: End.allCases, [1, 7, 9])
-  private func `an answer to a request that a wake met postpones the entry as if there was no wake`(
+  private func `after an answer to a request that a wake met, the next attempt is soon`(
     end: End, count: Int
   ) throws {
     for reason in [WakeReason.foreground, .networkBack, .userAsked] {
@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  @Test func `a wake shortens the pause that the answer to a request under way asks for`() throws {
+  @Test func `a wake does not shorten the pause that the answer to a request under way asks for`() throws {
     var run = try MachineRun()
     _ = try run.arrive(bought("100", token: 1))
     _ = run.wake(.foreground)
@@ -89,7 +89,7 @@ import Testing
     #expect(run.letPass(200_000).sent == [["100"]])
   }
 
-  @Test func `a purchase ends the wait that the answer to a request under way begins`() throws {
+  @Test func `a purchase does not end the wait that the answer to a request under way begins`() throws {
     var run = try MachineRun()
     _ = try run.arrive(bought("100", token: 1))
     _ = try run.arrive(bought("101", token: 2))

@@ -20,14 +20,17 @@ import Testing
     }
   }
 
-  /// The page's first table.
-  private func rows() throws -> [Row] {
+  private func page() throws -> String {
     let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .appendingPathComponent("../../..").standardizedFileURL
-    let page = try String(
+    return try String(
       contentsOf: root.appendingPathComponent("Sources/PurchaseSync/PurchaseSync.docc/Retries.md"),
       encoding: .utf8)
-    let lines = page.split(separator: "\n", omittingEmptySubsequences: false)
+  }
+
+  /// The page's first table.
+  private func rows() throws -> [Row] {
+    let lines = try page().split(separator: "\n", omittingEmptySubsequences: false)
     let header = try #require(lines.firstIndex(of: "| answer | body | outcome | then |"))
     return lines[(header + 2)...].prefix { $0.hasPrefix("|") }.map { line in
       let cells = line.split(separator: "|").map { cell in
@@ -91,17 +94,29 @@ import Testing
     "accountRefused",
   ]
 
-  @Test func `the policy's numbers in the page are its defaults`() {
-    let policy = RetryPolicy()
-    #expect(policy.baseMilliseconds == 2_000 && policy.growth == 3 && policy.ceilingMilliseconds == 1_200_000)
-    #expect(policy.horizonMilliseconds == 86_400_000 && policy.retryAfterJitterPercent == 20)
-    #expect(policy.wakeJitterMilliseconds == 5_000)
-    #expect(policy.budgetPerWindow == 80 && policy.budgetBurst == 20)
-    #expect(policy.wakeBound == .seconds(51) && policy.deliveryBound == .seconds(1_245))
-    #expect(policy.budgetWindowMilliseconds == 3_600_000)
-    #expect(policy.paceMilliseconds == 1_000 && policy.pacedSends == 60)
-    #expect(policy.poisonRounds == 8)
-    #expect(policy.unknownForMilliseconds == 600_000 && policy.quarantineAfterMilliseconds == 86_400_000)
-    #expect(policy.unknownTransactionTries == 10 && policy.quarantineRetryMilliseconds == 86_400_000)
+  @Test func `the page's numbers are the defaults of the policy`() throws {
+    let (page, policy) = (try page(), RetryPolicy())
+    let (ceiling, pace) = (policy.ceilingMilliseconds / 60_000, policy.paceMilliseconds / 1_000)
+    let each = policy.budgetWindowMilliseconds / Int64(policy.budgetPerWindow) / 1_000
+    let inAnHour = policy.budgetBurst + policy.budgetPerWindow
+    let late = policy.deliveryBound - .seconds(60 * ceiling)
+    for text in [
+      "uniform in 0…\(policy.baseMilliseconds / 1_000) s · \(policy.growth)^(n-1)",
+      "all of it: \(ceiling * 3 / 4) to \(ceiling) minutes", "plus 0…\(policy.retryAfterJitterPercent) %",
+      "within \(policy.wakeJitterMilliseconds / 1_000) s after a failure",
+      "at once, \(pace) s after the last failure",
+      "\(policy.budgetBurst) at once, then one each \(each) s: at most \(inAnHour) in an hour",
+      "the \(policy.pacedSends) requests after an outage", "for \(policy.pacedSends) uploads after",
+      "after \(policy.poisonRounds) rounds",
+      "after \(policy.unknownTransactionTries), not within \(policy.unknownForMilliseconds / 60_000) minutes",
+      "(\(policy.wakeBound.components.seconds) s, and the time of the\nrequest)",
+      "(\(ceiling) minutes and \(late.components.seconds) s)",
+    ] {
+      #expect(page.contains(text), "\(text)")
+    }
+    // A day.
+    #expect(policy.horizonMilliseconds == 86_400_000)
+    #expect(policy.quarantineAfterMilliseconds == 86_400_000)
+    #expect(policy.quarantineRetryMilliseconds == 86_400_000)
   }
 }

@@ -28,7 +28,7 @@ import Testing
     vault.beforeStoring = { name in
       guard name.hasPrefix("device") else { return }
       vault.beforeStoring = nil
-      // The second process waits for the first one's lock.
+      let ended = DispatchSemaphore(value: 0)
       Thread.detachNewThread {
         do {
           other.continuation.yield(try self.name(try self.open(path, vault)))
@@ -36,7 +36,10 @@ import Testing
           Issue.record(error)
         }
         other.continuation.finish()
+        ended.signal()
       }
+      // The second process waits for the first one's lock. Without the lock it ends soon.
+      if ended.wait(timeout: .now() + .milliseconds(200)) == .success { Issue.record("it did not wait") }
     }
     let one = try open(path, vault)
     let first = try name(one)
