@@ -40,7 +40,7 @@ struct KeychainList: UnsentList {
     found = parts.options.isVaultLocked ? [] : UnsentFile.read(Self.path(in: parts.options.vault))
   }
 
-  /// Beside the items of the engine's vault.
+  /// Next to the vault's directory, whose files are the engine's items.
   static func path(in keychain: String) -> String { keychain + "-unsent.json" }
 
   func upload(of transaction: StoreTransaction, account: String?) async throws -> ClientUpload {

@@ -74,7 +74,7 @@ final class StepTrace: Sendable {
       throw ChildError(description: "the trace could not be written: \(reason)")
     }
     let lines = lines.value
-    // Beside the other files of the run, for people.
+    // For people: it stays with the other files of the run.
     try Data(lines.joined(separator: "\n").utf8).write(to: URL(fileURLWithPath: path + ".jsonl"))
     return lines
   }

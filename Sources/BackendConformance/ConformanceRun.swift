@@ -36,7 +36,7 @@ package struct ConformanceRun: Sendable {
 
   package init(_ lab: ConformanceLab) { self.lab = lab }
 
-  /// Makes these checks in their order and calls `show` after each. Meanwhile the store posts no notifications.
+  /// Makes these checks in their order and calls `show` after each. The store posts no notifications until the last one ends.
   /// - Parameter goesOn: Asked before each check: whether it is still to be made.
   package func findings(
     of checks: [ConformanceCheck], while goesOn: () -> Bool = { true },

@@ -49,7 +49,7 @@ import Testing
   }
 }
 
-/// Answers reads as of before the last write, until it is told that time has passed.
+/// Answers reads as of before the last write, until `catchUp`.
 private final class LaggingTransport: BackendTransport {
   private struct State {
     var isBehind = false

@@ -157,7 +157,7 @@ class Reach:
 
     @staticmethod
     def used():
-        """The processor's seconds of all processes so far. Beside other work, the clock tells little."""
+        """The processor's seconds of all processes so far. While other work runs, the clock says little."""
         usage = resource.getrusage(resource.RUSAGE_CHILDREN)
         return usage.ru_utime + usage.ru_stime
 

@@ -43,31 +43,6 @@ func used(_ queue: QueueFile) throws -> [Int] {
   return [health.queued, health.bytes]
 }
 
-/// Stands for another process: its work has to wait for the lock that the test holds.
-final class Rival<Value: Sendable>: Sendable {
-  private let results: AsyncStream<Result<Value, any Error>>
-
-  /// Starts the work on a thread of its own. It must not end in the next 200 ms.
-  init(at location: SourceLocation = #_sourceLocation, _ work: @escaping @Sendable () throws -> Value) {
-    let (stream, feed) = AsyncStream.makeStream(of: Result<Value, any Error>.self)
-    let ended = DispatchSemaphore(value: 0)
-    results = stream
-    Thread.detachNewThread {
-      feed.yield(Result(catching: work))
-      ended.signal()
-    }
-    if ended.wait(timeout: .now() + .milliseconds(200)) == .success {
-      Issue.record("it did not wait for the lock", sourceLocation: location)
-    }
-  }
-
-  /// Waits for the end of the work.
-  func result() async throws -> Value {
-    for await result in results { return try result.get() }
-    throw CancellationError()
-  }
-}
-
 /// Waits for a state. It throws nothing of its own, so that the test goes on in any case.
 func until(
   at location: SourceLocation = #_sourceLocation, _ isSo: () async throws -> Bool

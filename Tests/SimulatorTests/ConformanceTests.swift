@@ -140,7 +140,7 @@ import Testing
       guard !data.isEmpty else { break }
       text += String(decoding: data, as: UTF8.self)
     }
-    // At once, and not after an `await`: beside other tests, that can take longer than the run.
+    // At once, and not after an `await`: while other tests run, that can take longer than the run.
     kill(run.processIdentifier, SIGINT)
     text += String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     run.waitUntilExit()

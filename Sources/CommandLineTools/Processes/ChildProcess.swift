@@ -88,13 +88,13 @@ package final class ChildProcess: Sendable {
   /// Blocks until the child has ended and its last line was read. A child that prints nothing for a long time is killed.
   ///
   /// - Parameter isPatient: Whether it may be silent for as long as it likes.
-  package func wait(isPatient: Bool = false) -> End { wait(isPatient: isPatient, meanwhile: {}) }
+  package func wait(isPatient: Bool = false) -> End { wait(isPatient: isPatient, atEachLook: {}) }
 
-  /// The same; `meanwhile` is called again and again.
-  package func wait(isPatient: Bool = false, meanwhile: () throws -> Void) rethrows -> End {
+  /// The same; `look` is called 20 times a second until the child has ended.
+  package func wait(isPatient: Bool = false, atEachLook look: () throws -> Void) rethrows -> End {
     defer { Children.shared.remove(process) }
     while ended.wait(timeout: .now() + .milliseconds(50)) != .success {
-      try meanwhile()
+      try look()
       guard isPatient || output.silence < Self.patience else {
         kill()
         return .hung

@@ -74,7 +74,7 @@ struct QueueCopying {
         try image.read(from: offset, count: Self.piece)
       }
     }
-    // What lies beside a salvaged file belongs to the damaged one.
+    // The companions of a salvaged file belong to the damaged one.
     for suffix in source == path ? Self.companions : [] {
       let name = path + suffix
       let kind = try QueueError.wrapFile(path) { () throws(FileError) in try disk.kind(of: name) }

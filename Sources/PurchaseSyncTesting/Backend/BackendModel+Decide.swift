@@ -7,26 +7,26 @@ import PurchaseSync
 extension BackendModel {
   /// The rules for one claim about one verified transaction, in order of precedence.
   ///
-  /// `told` is the transaction in this proof. The backend's other knowledge counts too: a refund or an account token from an
+  /// `verified` is the transaction in this proof. The backend's other knowledge counts too: a refund or an account token from an
   /// earlier notification.
   ///
   /// `isProven` is whether the claim has a proof. Without one the app may not know the facts that the store returned for a
   /// question by id, and gets and learns nothing if the store's record names no owner (`withoutProof`).
   func decide(
-    _ claim: Claim, _ told: VerifiedTransaction, isProven: Bool = true, from uploader: Uploader,
+    _ claim: Claim, _ verified: VerifiedTransaction, isProven: Bool = true, from uploader: Uploader,
     now: Timestamp
   ) -> Ruling {
     var ruling: Ruling
-    if told.bundleID != bundleID {
+    if verified.bundleID != bundleID {
       ruling = .rejected("other bundle: the transaction is of another app")
     } else {
-      let facts = purchase(TransactionKey(told))?.facts ?? told
-      let isConsumable = told.isConsumable == true || facts.isConsumable == true
+      let facts = purchase(TransactionKey(verified))?.facts ?? verified
+      let isConsumable = verified.isConsumable == true || facts.isConsumable == true
       ruling = decide(claim, facts, isConsumable: isConsumable, from: uploader, now: now)
       if !isProven { ruling = withoutProof(ruling, on: claim, facts, isConsumable, from: uploader) }
     }
     // A row of table C does not get the device of a claim that could be a guess.
-    if isProven || ruling.verdict.verdict.isSettled { ruling.transaction = told }
+    if isProven || ruling.verdict.verdict.isSettled { ruling.transaction = verified }
     return ruling
   }
 

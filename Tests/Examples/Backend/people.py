@@ -52,7 +52,7 @@ def admit(device, secret_hash):
 
 
 def note_device(request):
-    """Binds the name of the device beside an account's credential. The account's purchases do not depend on it."""
+    """Binds the name of the device next to an account's credential. The account's purchases do not depend on it."""
     if request.header("Device-Authorization") is not None:
         try:
             _, *device = credentials(request, "Device-Authorization")

@@ -1,5 +1,6 @@
 import Foundation
 import PurchaseSQLite
+import TestSupport
 import Testing
 
 @testable import PurchaseQueue
@@ -69,7 +70,9 @@ import Testing
         begun.withLock { $0 = rival }
       }
       let queue = try QueueFile(path: path, vault: slow, now: noon)
-      try await #require(begun.value).result()
+      let rival = try #require(begun.value)
+      #expect(rival.hasWaited)
+      try await rival.result()
       #expect(try queue.entry(EntryKey(rawValue: "tried"))?.attempts == 1)
       #expect(try queue.entry(EntryKey(rawValue: "settled")) == nil)
       #expect(try queue.count() == 1)

@@ -1,5 +1,6 @@
 import Foundation
 import PurchaseSQLite
+import TestSupport
 import Testing
 
 @testable import PurchaseQueue
@@ -101,8 +102,9 @@ import Testing
         }
       }
       _ = try queue.enqueue(entry("paid", bytes: 40_000), now: noon)
-      let opened = try await #require(opening.value).result()
-      #expect(opened == 1)
+      let rival = try #require(opening.value)
+      #expect(rival.hasWaited)
+      #expect(try await rival.result() == 1)
       let fresh = try QueueFile(path: directory + "/fresh", vault: vault, now: noon)
       let restored = try #require(try fresh.entry(key("paid")))
       #expect(restored.payloads.map(\.isByReference) == [false])

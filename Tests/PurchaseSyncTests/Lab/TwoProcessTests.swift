@@ -141,7 +141,7 @@ import Testing
       app.now = midday.adding(milliseconds: Int64(second) * 1_000)
       // The app's requests time out after a minute, those of the other process are refused at once.
       if second % 60 == 0, app.isSending(alice) { _ = try app.fail(alice, down) }
-      // Meanwhile the app's machine gets no other event.
+      // The app's machine gets no other event than its wake.
       if !app.isSending(alice) { sends.app += app.wake(.networkBack).sent.count { $0 == ["100"] } }
       if other.begin(other.woken(.networkBack, now: app.now), now: app.now).sent.contains(["200"]) {
         sends.other += 1

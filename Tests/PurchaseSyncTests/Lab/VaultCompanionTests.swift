@@ -2,6 +2,7 @@ import Foundation
 import PurchaseQueue
 import PurchaseSQLite
 import PurchaseSyncTesting
+import TestSupport
 import Testing
 
 @testable import PurchaseSync
@@ -24,27 +25,19 @@ import Testing
     let directory = try TemporaryDirectory()
     let vault = MoodyVault()
     let path = directory.path + "/q"
-    let other = AsyncStream.makeStream(of: UUID?.self)
+    let begun = Locked<Rival<UUID?>?>(nil)
     vault.beforeStoring = { name in
       guard name.hasPrefix("device") else { return }
       vault.beforeStoring = nil
-      let ended = DispatchSemaphore(value: 0)
-      Thread.detachNewThread {
-        do {
-          other.continuation.yield(try self.name(try self.open(path, vault)))
-        } catch {
-          Issue.record(error)
-        }
-        other.continuation.finish()
-        ended.signal()
-      }
-      // The second process waits for the first one's lock. Without the lock it ends soon.
-      if ended.wait(timeout: .now() + .milliseconds(200)) == .success { Issue.record("it did not wait") }
+      // The second process waits for the first one's lock.
+      let rival = Rival { try self.name(try self.open(path, vault)) }
+      begun.withLock { $0 = rival }
     }
     let one = try open(path, vault)
     let first = try name(one)
-    var second: UUID?
-    for await found in other.stream { second = found }
+    let rival = try #require(begun.value)
+    #expect(rival.hasWaited)
+    let second = try await rival.result()
     #expect(first != nil && first == second, "the device lane is uploaded as two devices")
     #expect(try name(one) == first)
   }
