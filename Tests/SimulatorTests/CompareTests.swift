@@ -23,7 +23,7 @@ import Testing
 
   @Test func `only the engine's column is clean`() throws {
     let names = LongTests.some(
-      ["reinstall-offline", "backend-outage", "captive-portal", "receipt-lacks-transaction"], every: 3)
+      ["reinstall-offline", "backend-outage", "captive-portal", "man-in-the-middle"], every: 3)
     let result = try CommandResult(of: ["compare", "--json"] + names)
     #expect(result.status == 0)
     let rows = try result.output.split(separator: "\n").map {
